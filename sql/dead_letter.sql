@@ -21,7 +21,8 @@ BEGIN
             -- As in Walrelay-Position, <system>.<timeline>.<commit LSN>.<row LSN>.<index>: a row
             -- that is met again after a restart is the same dead letter. Where another slot has a
             -- letter of the same row: <position>@<slot>. Of a row that an operator went on without:
-            -- left out of <slot>: <message id>, which is cut, with its MD5, where no index takes it.
+            -- left out of <slot>: <message id>, which is cut, with its MD5, where no index takes it;
+            -- no message id, <UUID>, where the row has none.
             position      text NOT NULL UNIQUE,
             source_schema text NOT NULL,
             source_table  text NOT NULL,

@@ -73,10 +73,12 @@ void broker_adapter::read_stored(relay::read_stored wanted) {
 
 void broker_adapter::take_reply(const nats::reply& answer) {
     const auto& stream = settings_.nats.stream;
-    const auto outcome =
-        answer.number == 0
-            ? relay::parse_publish_reply(answer.body, stream)
-            : relay::parse_batch_reply(answer.body, stream, {answer.number, answer.ends_batch});
+    const auto domain =
+        connection_ ? std::optional<std::string_view>(connection_->domain()) : std::nullopt;
+    const auto outcome = answer.number == 0
+                             ? relay::parse_publish_reply(answer.body, stream, domain)
+                             : relay::parse_batch_reply(answer.body, stream,
+                                                        {answer.number, answer.ends_batch}, domain);
     if (outcome) {
         driver_.reply_arrived({answer.epoch, answer.index}, *outcome);
     }
@@ -197,7 +199,7 @@ asio::awaitable<void> broker_adapter::watch_stream(std::uint64_t epoch, wall_tim
 
 void broker_adapter::show_stream(const std::optional<stream_usage>& usage) {
     if (board_ != nullptr) {
-        board_->stream_was_read(usage, now());
+        board_->servers().stream_was_read(usage, now());
     }
 }
 

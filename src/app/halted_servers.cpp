@@ -35,7 +35,7 @@ awaitable<void> look_at_postgres(const servers::executors& on, const config::set
     const auto& slot = settings.postgres.slot;
     co_await ask_for_the_slot(*sql, slot, board);
     auto kept = co_await postgres::read_kept_positions(*sql, slot);
-    board.kept_positions_were_read(kept ? std::optional(std::move(*kept)) : std::nullopt, now());
+    board.kept().were_read(kept ? std::optional(std::move(*kept)) : std::nullopt, now());
     co_await letters.look(*sql, slot, "", board);
 }
 
@@ -55,7 +55,8 @@ awaitable<void> watch_halted_broker(servers::executors on, const config::setting
     for (;;) {
         const auto seen = co_await servers::glance_at_stream(on.blocking, settings);
         board.halted_broker_answers(seen.has_value());
-        board.stream_was_read(seen && *seen ? std::optional((*seen)->usage) : std::nullopt, now());
+        board.servers().stream_was_read(
+            seen && *seen ? std::optional((*seen)->usage) : std::nullopt, now());
         co_await pause(on.loop);
     }
 }

@@ -65,7 +65,7 @@ awaitable<result<missing_list>> look_for_missing(servers::executors on,
     missing.removed_rows = done->report.removed_rows;
     missing.removed_messages = done->removed_messages;
     for (const auto& each : found.named) {
-        missing.rows.push_back({each.table, each.id, each.message_id});
+        missing.rows.push_back({each.table, each.id, each.message_id, each.rows});
     }
     co_return missing;
 }
@@ -77,8 +77,8 @@ std::vector<postgres::row_left_out> rows_of(const missing_list& missing,
         const auto table = std::ranges::find_if(settings.outbox, [&](const outbox_table& one) {
             return to_string(one.table) == each.table;
         });
-        if (!each.message_id.empty() && table != settings.outbox.end()) {
-            rows.push_back({table->table, each.message_id, at});
+        if (table != settings.outbox.end()) {
+            rows.insert(rows.end(), each.count, {table->table, each.message_id, at});
         }
     }
     return rows;
@@ -94,8 +94,17 @@ std::string counted_missing(const missing_list& missing) {
 }
 
 std::string named(const missing_row& row) {
-    return fmt::format("table {}, id {}", one_line(row.table),
-                       row.id.empty() ? "unknown" : one_line(row.id));
+    return row.id.empty() ? fmt::format("table {}, {} without a message id", one_line(row.table),
+                                        counted(row.count, "row"))
+                          : fmt::format("table {}, id {}", one_line(row.table), one_line(row.id));
+}
+
+std::uint64_t count_of_first(const missing_list& missing, std::size_t many) {
+    std::uint64_t count = 0;
+    for (std::size_t index = 0; index < many; ++index) {
+        count += missing.rows[index].count;
+    }
+    return count;
 }
 
 }  // namespace
@@ -121,7 +130,7 @@ std::string short_text_of(const missing_list& missing) {
     for (std::size_t index = 0; index < count; ++index) {
         text += (index == 0 ? "" : "; ") + named(missing.rows[index]);
     }
-    text += missing.count > count ? "; ...)" : ")";
+    text += missing.count > count_of_first(missing, count) ? "; ...)" : ")";
     const auto removed = text_of_removed(missing);
     return removed.empty() ? text : text + "; " + removed;
 }
@@ -137,8 +146,8 @@ std::string text_of(const missing_list& missing) {
     for (std::size_t index = 0; index < count; ++index) {
         text += "  " + named(missing.rows[index]) + "\n";
     }
-    if (missing.count > count) {
-        text += fmt::format("  ... and {} more\n", missing.count - count);
+    if (const auto shown = count_of_first(missing, count); missing.count > shown) {
+        text += fmt::format("  ... and {} more\n", missing.count - shown);
     }
     return text + rest;
 }

@@ -22,6 +22,8 @@ struct missing_row {
     std::string id;
     /// The same as the message would have it.
     std::string message_id = {};
+    /// So many of the table, where they have none.
+    std::uint64_t count = 1;
 };
 
 struct missing_list {
@@ -52,7 +54,8 @@ enum class missing_scope {
 [[nodiscard]] boost::asio::awaitable<result<missing_list>> look_for_missing(
     servers::executors on, const config::settings& settings, missing_scope scope);
 
-/// Those that have an id; `at` stands for when they were committed, which is not known.
+/// One for each row, without a message id where it has none; `at` stands for when they were
+/// committed, which is not known.
 [[nodiscard]] std::vector<postgres::row_left_out> rows_of(const missing_list& missing,
                                                           const config::settings& settings,
                                                           wall_time at);

@@ -78,7 +78,7 @@ asio::awaitable<void> postgres_adapter::look_at_holder() {
     }
     if (board_ != nullptr) {
         // What could not be asked is not what it was.
-        board_->holder_was_read(std::move(holder), own_now());
+        board_->servers().holder_was_read(std::move(holder), own_now());
     }
 }
 
@@ -127,7 +127,7 @@ asio::awaitable<void> postgres_adapter::check_itself(link_handle over) {
     while (!over->is_over()) {
         auto found = co_await self_check_.look(on_, settings_, facts_.sign());
         if (board_ != nullptr && !over->is_over()) {
-            board_->findings_were_read(std::move(found), now());
+            board_->servers().findings_were_read(std::move(found), now());
         }
         const auto at = own_now().monotonic;
         if (!over->is_over() && at >= letters_at && !letters.still_holds(facts_.sign(), at)) {

@@ -16,6 +16,7 @@
 #include "postgres/tables/witness_store.hpp"
 #include "preflight/own_tables.hpp"
 #include "preflight/preflight.hpp"
+#include "preflight/synced_slot.hpp"
 #include "servers/findings_error.hpp"
 #include "servers/halt_gate.hpp"
 #include "servers/postgres_access.hpp"
@@ -330,20 +331,6 @@ postgres::start_options how_to_stream(const config::settings& settings, output_p
             known.earlier_process};
 }
 
-/// The server says so in its own language only.
-bool is_copy_of_primarys(const postgres_facts& facts) {
-    return facts.in_recovery && facts.slot && facts.slot->synced;
-}
-
-error cannot_be_used_yet(const std::string& slot) {
-    return {errc::postgres_unavailable,
-            "slot " + slot +
-                " is a copy that this standby keeps in step with its primary: it can be used once "
-                "the standby is promoted",
-            "let postgres.conninfo name the primary (target_session_attrs=read-write) to relay at "
-            "once"};
-}
-
 awaitable<result<ready_postgres>> prepare_stream(servers::executors on,
                                                  const config::settings& settings,
                                                  const known_before& known, postgres_facts facts,
@@ -407,8 +394,8 @@ awaitable<result<ready_postgres>> prepare(servers::executors on, const config::s
         co_return co_await prepare_backfill(on, settings, *reason, std::move(facts),
                                             std::move(sql), known.earlier_process);
     }
-    if (is_copy_of_primarys(facts)) {
-        co_return cannot_be_used_yet(settings.postgres.slot);
+    if (auto waits = preflight::kept_for_promotion(settings.postgres.slot, facts)) {
+        co_return std::move(*waits);
     }
     co_return co_await prepare_stream(on, settings, known, std::move(facts), std::move(sql));
 }

@@ -26,8 +26,8 @@ servers::executors relay_process::where_to_run() {
 
 audit::known_history relay_process::known_history() const {
     const auto& machine = driver_.machine();
-    return {postgres_.line(), machine.confirmed(), settings_.nats.sole_writer,
-            machine.rules_hold_since(), postgres_.wal_end()};
+    return {postgres_.line(),         machine.confirmed(),      settings_.nats.sole_writer,
+            machine.ids_hold_since(), machine.ids_are_marked(), postgres_.wal_end()};
 }
 
 void relay_process::be_watched_by(status_board& board, bool with_servers) {
@@ -40,12 +40,12 @@ void relay_process::be_watched_by(status_board& board, bool with_servers) {
     keeper_.be_watched_by(
         {[this] { return postgres_.change_sign(); },
          [&board](std::optional<kept_positions> found) {
-             board.kept_positions_were_read(std::move(found), app::now());
+             board.kept().were_read(std::move(found), app::now());
          },
          [&board](kept_kind what, giving_way why) {
-             board.kept_position_was_dropped(what, why, app::now());
+             board.kept().was_dropped(what, why, app::now());
          },
-         [&board](giving_way why) { board.trail_was_moved_on(why, app::now()); }});
+         [&board](giving_way why) { board.kept().trail_was_moved_on(why, app::now()); }});
     board.attach({[this](instant at) { return driver_.machine().status(at); },
                   [this] { return driver_.machine().counts(); }});
 }

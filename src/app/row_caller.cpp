@@ -59,27 +59,13 @@ awaitable<result<void>> row_caller::begin(std::uint64_t epoch, postgres::connect
     epoch_.reset();
     // In this order: what is committed after the moment must be heard.
     if (!driver_.hear_new_rows(epoch)) {
-        co_return still_awaited();
+        co_return awaited_.looked(driver_.oldest_awaited_row());
     }
     auto begun = co_await rows_.begin(sql);
     if (begun) {
         epoch_ = epoch;
     }
     co_return begun;
-}
-
-/// The slot may be a moment behind; who was awaited already when this was called last is told of.
-result<void> row_caller::still_awaited() {
-    const auto oldest = driver_.oldest_awaited_row();
-    const bool was_awaited = oldest && oldest == awaited_;
-    awaited_ = oldest;
-    if (!was_awaited) {
-        return {};
-    }
-    return error{errc::postgres_unavailable,
-                 "rows of the look before have not come yet (PostgreSQL decodes a large "
-                 "transaction, the relay waits for something, or nothing comes over the "
-                 "replication connection: pg_stat_replication shows it)"};
 }
 
 /// Where so many rows come that nobody can remember those of a minute.

@@ -3,6 +3,7 @@
 // the reason, also one that was over before anybody looked at the catalogs.
 #pragma once
 
+#include "app/awaited_row.hpp"
 #include "config/settings.hpp"
 #include "core/instant.hpp"
 #include "core/last_look.hpp"
@@ -43,7 +44,6 @@ private:
     [[nodiscard]] boost::asio::awaitable<void> hear_some();
     [[nodiscard]] boost::asio::awaitable<result<void>> call_over(std::uint64_t epoch,
                                                                  postgres::connection& sql);
-    [[nodiscard]] result<void> still_awaited();
     void tell(const result<void>& done);
 
     servers::executors on_;
@@ -57,8 +57,8 @@ private:
     /// inserted up to a minute after its commit (pgstat.c, PGSTAT_MAX_INTERVAL).
     last_look look_;
     std::string sign_ = {};
-    /// When the oldest row was made that the slot had still to bring at the last call.
-    std::optional<wall_time> awaited_;
+    /// Of the rows that were called last.
+    awaited_row awaited_;
     /// Of the last call; in a new process nothing, so that it is told once.
     std::string trouble_;
 };

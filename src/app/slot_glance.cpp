@@ -16,7 +16,7 @@ void tell_of_the_slot(std::optional<slot_usage> usage, status_board& board) {
     if (usage) {
         take_server_time(usage->server_time);
     }
-    board.slot_was_read(std::move(usage), own_now());
+    board.servers().slot_was_read(std::move(usage), own_now());
 }
 
 awaitable<void> ask_for_the_slot(postgres::connection& sql, const std::string& slot,
@@ -48,7 +48,7 @@ awaitable<void> letters_glance::look(postgres::connection& sql, const std::strin
     }
     asked_ = at.monotonic;
     if (look_.still_holds(sign, at.monotonic)) {
-        board.letters_were_read(known_, at, rest_);
+        board.servers().letters_were_read(known_, at, rest_);
         co_return;
     }
     look_.was_made(sign, at.monotonic);
@@ -67,7 +67,7 @@ awaitable<void> letters_glance::ask(postgres::connection& sql, const std::string
     }
     none_is_open_ = letters && (!*letters || (*letters)->newest.empty());
     known_ = letters ? std::move(*letters) : std::nullopt;
-    board.letters_were_read(known_, ended, rest_);
+    board.servers().letters_were_read(known_, ended, rest_);
 }
 
 }  // namespace walrelay::app

@@ -4,21 +4,19 @@
 // On the relay's thread. Asks no server.
 #pragma once
 
+#include "app/kept_watch.hpp"
+#include "app/recent_samples.hpp"
+#include "app/server_watch.hpp"
 #include "config/settings.hpp"
 #include "core/cleanup_counts.hpp"
 #include "core/error.hpp"
 #include "core/facts.hpp"
-#include "core/finding.hpp"
 #include "core/instant.hpp"
-#include "core/kept_position.hpp"
 #include "core/trace_counts.hpp"
-#include "core/usage.hpp"
-#include "core/wal_forecast.hpp"
 #include "http/report.hpp"
 #include "http/routes.hpp"
 
 #include <chrono>
-#include <deque>
 #include <functional>
 #include <optional>
 #include <string>
@@ -57,64 +55,20 @@ public:
     [[nodiscard]] std::vector<cleanup_counts>& cleanup() { return cleanup_; }
 
     void streams_with(std::string database, output_plugin plugin);
-    /// What was asked in the background; nothing where the server had no answer.
-    void slot_was_read(std::optional<slot_usage> usage, instant now);
-    void stream_was_read(std::optional<stream_usage> usage, instant now);
-    void holder_was_read(std::optional<slot_holder> holder, instant now);
-    /// `rest` is the pause before they are counted again.
-    void letters_were_read(std::optional<open_letters> found, instant now,
-                           std::chrono::steady_clock::duration rest);
-    void findings_were_read(std::optional<std::vector<finding>> found, instant now);
-    void kept_positions_were_read(std::optional<kept_positions> found, instant now);
-    /// Counted over all lives of the relay.
-    void kept_position_was_dropped(kept_kind what, giving_way why, instant now);
-    void trail_was_moved_on(giving_way why, instant now);
+    /// What is asked in the background goes there.
+    [[nodiscard]] server_watch& servers() { return servers_; }
+    [[nodiscard]] kept_watch& kept() { return kept_; }
 
     /// `late` is how much later this is called than was asked for.
     void sample(instant now, std::chrono::microseconds late);
 
     [[nodiscard]] relay_status status(instant now) const;
     [[nodiscard]] http::relay_report report(instant now);
-    [[nodiscard]] std::vector<http::sample> history() const {
-        return {history_.begin(), history_.end()};
-    }
+    [[nodiscard]] std::vector<http::sample> history() const { return recent_.all(); }
     [[nodiscard]] http::report_source source();
 
 private:
-    template <class Facts>
-    struct asked {
-        std::optional<Facts> facts;
-        std::optional<monotonic_time> at;
-        /// Until the next answer is overdue.
-        std::chrono::steady_clock::duration holds{};
-
-        void answer(std::optional<Facts> found, instant now,
-                    std::chrono::steady_clock::duration for_so_long);
-        [[nodiscard]] http::polled<Facts> shown(instant now, bool is_there) const;
-    };
-    /// What is counted, at one moment.
-    struct mark {
-        monotonic_time at;
-        std::uint64_t rows = 0;
-        std::uint64_t messages = 0;
-        latency_histogram::ranges latencies{};
-    };
-
-    struct given_up {
-        instant at;
-        kept_kind what;
-        giving_way why;
-    };
-    /// Of all that are unfinished, and since when it has been the same.
-    struct replay_progress {
-        std::uint64_t remaining_rows;
-        monotonic_time since;
-    };
-
-    void note_given_up(kept_kind what, giving_way why, instant now);
     void note_state(relay_state state, instant now);
-    [[nodiscard]] mark mark_of(instant now) const;
-    [[nodiscard]] http::recent_rates recent_rates(instant now) const;
 
     const config::settings& settings_;
     std::string version_;
@@ -127,22 +81,11 @@ private:
     instant since_;
     std::string database_;
     std::string plugin_;
-    asked<slot_usage> slot_;
-    wal_forecast forecast_;
-    asked<slot_holder> holder_;
-    asked<stream_usage> stream_;
-    asked<open_letters> letters_;
-    asked<kept_positions> kept_;
-    asked<std::vector<finding>> findings_;
-    kept_counts kept_counts_;
-    std::optional<given_up> last_given_up_;
-    /// Nothing while no replay is unfinished.
-    std::optional<replay_progress> replays_;
-    std::optional<std::chrono::microseconds> clock_offset_;
+    server_watch servers_;
+    kept_watch kept_;
+    recent_samples recent_;
     std::function<trace_counts()> traces_;
     latency_histogram loop_lag_;
-    std::deque<mark> marks_;
-    std::deque<http::sample> history_;
 };
 
 }  // namespace walrelay::app

@@ -361,16 +361,24 @@ void auditor::conclude_rows_without_id(finding_kind open_ones) {
         const auto& each = without_id_[table];
         const auto dead = std::min(each.rows, each.dead_letters);
         report_.dead_lettered += dead;
-        if (each.rows > dead) {
-            note(open_ones, each.rows - dead);
-            finding one{options_.tables[table]};
-            one.detail =
-                counted(each.rows, "row") +
-                (each.rows == 1 ? " has no message id: " : " have no message id, the first: ") +
-                each.first_reason;
-            named(open_ones).add(0, std::move(one));
-        }
+        const auto awaited = std::min(each.rows - dead, each.awaited);
+        note_rows_without_id(table, awaited, finding_kind::undelivered);
+        note_rows_without_id(table, each.rows - dead - awaited, open_ones);
     }
+}
+
+void auditor::note_rows_without_id(std::size_t table, std::uint64_t rows, finding_kind kind) {
+    if (rows == 0) {
+        return;
+    }
+    note(kind, rows);
+    finding one{options_.tables[table]};
+    const auto& all = without_id_[table];
+    one.detail = counted(all.rows, "row") +
+                 (all.rows == 1 ? " has no message id: " : " have no message id, the first: ") +
+                 all.first_reason;
+    one.rows = rows;
+    named(kind).add(0, std::move(one));
 }
 
 void auditor::note_foreign(const streamed_message& one, std::string_view what) {

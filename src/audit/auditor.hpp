@@ -96,6 +96,8 @@ public:
 
     /// The slot still brings the row of this id: it is undelivered, whatever the others are.
     [[nodiscard]] result<void> add_awaited(std::string_view id);
+    /// The same of a row of this table that has none.
+    void add_awaited_without_id(std::uint32_t table) { ++without_id_.at(table).awaited; }
 
     /// Rows that are still open become findings of the kind `open_ones`.
     [[nodiscard]] result<report> conclude(finding_kind open_ones);
@@ -107,6 +109,7 @@ private:
     struct rows_without_id {
         std::uint64_t rows = 0;
         std::uint64_t dead_letters = 0;
+        std::uint64_t awaited = 0;
         std::string first_reason = {};
     };
 
@@ -129,6 +132,7 @@ private:
     [[nodiscard]] result<void> choose_removed(finding_kind open_ones);
     void conclude_id(std::string_view id, const id_facts& facts, finding_kind open_ones);
     void conclude_rows_without_id(finding_kind open_ones);
+    void note_rows_without_id(std::size_t table, std::uint64_t rows, finding_kind kind);
     void forget_unseen(std::string_view id);
     [[nodiscard]] std::string position_of(const record& message) const;
     void note(finding_kind kind, std::uint64_t count) { report_.of(kind).count += count; }

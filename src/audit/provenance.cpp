@@ -38,7 +38,7 @@ bool is_in_order(const position& here, const neighbours& around) {
     return before_stands_well && !precedes(*around.before, *around.next);
 }
 
-std::optional<std::string> own_messages::judge(const std::optional<position>& next) {
+std::optional<own_message> own_messages::judge(const std::optional<position>& next) {
     if (!waiting_) {
         return std::nullopt;
     }
@@ -46,10 +46,10 @@ std::optional<std::string> own_messages::judge(const std::optional<position>& ne
     waiting_.reset();
     const bool own = !known_.in_order || is_in_order(one.where, {before_that_, before_, next});
     before_that_ = std::exchange(before_, one.where);
-    return own ? std::optional(std::move(one.id)) : std::nullopt;
+    return own ? std::optional(std::move(one)) : std::nullopt;
 }
 
-std::optional<std::string> own_messages::add(std::string_view id, std::string_view position) {
+std::optional<own_message> own_messages::add(std::string_view id, std::string_view position) {
     const auto claimed = claim_of(position, known_);
     if (claimed.what != claim::fits && claimed.what != claim::ahead) {
         return std::nullopt;
@@ -61,7 +61,7 @@ std::optional<std::string> own_messages::add(std::string_view id, std::string_vi
     return own;
 }
 
-std::optional<std::string> own_messages::end() {
+std::optional<own_message> own_messages::end() {
     return judge(std::nullopt);
 }
 

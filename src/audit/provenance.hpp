@@ -12,6 +12,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 namespace walrelay::audit {
 
@@ -23,9 +24,11 @@ struct known_history {
     /// Nobody else writes into the stream, so that walrelay's messages are in the order of their
     /// positions.
     bool in_order = true;
-    /// From where on rows were published by this configuration, as the stream's mark says; nothing
-    /// where it does not.
-    std::optional<lsn> rules_since = {};
+    /// For each table since when its messages have the ids of today; nothing while that is not
+    /// known.
+    std::vector<std::optional<lsn>> ids_since = {};
+    /// The stream's mark says so: also what was published meanwhile by other rules is before it.
+    bool ids_are_marked = false;
     /// Whatever another configuration has published was committed before it.
     lsn connected_at = {};
 };
@@ -66,28 +69,29 @@ struct neighbours {
 /// contradict each other and either may be the wrong one, neither is in order.
 [[nodiscard]] bool is_in_order(const position& here, const neighbours& around);
 
+struct own_message {
+    std::string id;
+    position where;
+};
+
 /// Finds walrelay's own among all messages of a stream, each as soon as the next one is known.
 class own_messages {
 public:
     explicit own_messages(known_history known) : known_(std::move(known)) {}
 
-    /// To be called with each message, in the order of the stream. Gives the id of the message
-    /// before it if that is walrelay's own.
-    [[nodiscard]] std::optional<std::string> add(std::string_view id, std::string_view position);
+    /// To be called with each message, in the order of the stream. Gives the message before it if
+    /// that is walrelay's own.
+    [[nodiscard]] std::optional<own_message> add(std::string_view id, std::string_view position);
     /// The same for the last message.
-    [[nodiscard]] std::optional<std::string> end();
+    [[nodiscard]] std::optional<own_message> end();
 
 private:
-    struct waiting {
-        std::string id;
-        position where;
-    };
-    [[nodiscard]] std::optional<std::string> judge(const std::optional<position>& next);
+    [[nodiscard]] std::optional<own_message> judge(const std::optional<position>& next);
 
     known_history known_;
     std::optional<position> before_that_;
     std::optional<position> before_;
-    std::optional<waiting> waiting_;
+    std::optional<own_message> waiting_;
 };
 
 }  // namespace walrelay::audit

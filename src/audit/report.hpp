@@ -43,6 +43,8 @@ struct finding {
     std::string detail = {};
     /// Of a row: its message id as it is, however long.
     std::string message_id = {};
+    /// So many rows: more than one where they have no message id to be told apart by.
+    std::uint64_t rows = 1;
 };
 
 struct findings {

@@ -22,20 +22,27 @@ namespace asio = boost::asio;
 
 namespace {
 
-result<broker_facts> look(const connect_options& options) {
+struct seen_of_broker {
+    broker_facts facts;
+    std::string domain = {};
+};
+
+result<seen_of_broker> look(const connect_options& options) {
     subscription_handle looking_back;  // outlives the connection, see nats/look_back
     const auto over = connect_blocking(options);
     if (!over) {
         return over.error();
     }
-    auto read = read_broker(over->get(), options, looking_back);
+    seen_of_broker seen;
+    auto read = read_broker(over->get(), options, looking_back, &seen.domain);
     if (!read) {
         return cause_of(over->get(), options, read.error());
     }
-    return read;
+    seen.facts = std::move(*read);
+    return seen;
 }
 
-result<broker_facts> create(connect_options options, const stream_definition& definition) {
+result<seen_of_broker> create(connect_options options, const stream_definition& definition) {
     subscription_handle looking_back;
     const auto over = connect_blocking(options);
     if (!over) {
@@ -47,7 +54,13 @@ result<broker_facts> create(connect_options options, const stream_definition& de
     options.stream = definition.name;
     options.look_back = 0;
     options.asks_for = 0;
-    return read_broker(over->get(), options, looking_back);
+    seen_of_broker seen;
+    auto read = read_broker(over->get(), options, looking_back, &seen.domain);
+    if (!read) {
+        return read.error();
+    }
+    seen.facts = std::move(*read);
+    return seen;
 }
 
 reading_trial read_last(const connect_options& options, std::uint64_t last) {
@@ -80,12 +93,12 @@ asio::awaitable<std::optional<account_limits>> look_at_account_on_worker(connect
     co_return over ? read_account(over->get(), options, replicas) : std::nullopt;
 }
 
-asio::awaitable<result<broker_facts>> look_on_worker(connect_options options) {
+asio::awaitable<result<seen_of_broker>> look_on_worker(connect_options options) {
     co_return look(options);
 }
 
-asio::awaitable<result<broker_facts>> create_on_worker(connect_options options,
-                                                       stream_definition definition) {
+asio::awaitable<result<seen_of_broker>> create_on_worker(connect_options options,
+                                                         stream_definition definition) {
     co_return create(std::move(options), definition);
 }
 
@@ -107,14 +120,16 @@ asio::awaitable<result<std::unique_ptr<connection>>> connection::open(
     if (!looked) {
         co_return looked.error();
     }
-    options.leader = looked->stream ? looked->stream->leader : "";
-    options.batches = options.batches && looked->stream && looked->stream->allows_batches;
+    const auto& stream = looked->facts.stream;
+    options.leader = stream ? stream->leader : "";
+    options.batches = options.batches && stream && stream->allows_batches;
     auto linked = co_await publish_link::open(executor, options, epoch, std::move(events));
     if (!linked) {
         co_return linked.error();
     }
     std::unique_ptr<connection> made(new connection(executor, blocking, std::move(options)));
-    made->facts_ = std::move(*looked);
+    made->facts_ = std::move(looked->facts);
+    made->domain_ = std::move(looked->domain);
     made->link_ = std::move(*linked);
     made->add_facts_of_link();
     co_return std::move(made);
@@ -126,7 +141,8 @@ asio::awaitable<result<void>> connection::create_stream(stream_definition defini
     if (!created) {
         co_return created.error();
     }
-    facts_ = std::move(*created);
+    facts_ = std::move(created->facts);
+    domain_ = std::move(created->domain);
     add_facts_of_link();
     co_return result<void>{};
 }

@@ -44,6 +44,8 @@ public:
     [[nodiscard]] const broker_facts& facts() const { return facts_; }
     /// Gives them away, and keeps none: the messages that were looked at can be a megabyte.
     [[nodiscard]] broker_facts take_facts() { return std::exchange(facts_, {}); }
+    /// The JetStream domain of the stream, which its acks name; empty where it has none.
+    [[nodiscard]] const std::string& domain() const { return domain_; }
     /// See publish_link.
     [[nodiscard]] const std::string& server_name() const;
     /// Whether another connection might be one to the server of that name.
@@ -89,6 +91,7 @@ private:
     boost::asio::any_io_executor blocking_;
     connect_options options_;
     broker_facts facts_;
+    std::string domain_;
     std::unique_ptr<publish_link> link_;
 };
 

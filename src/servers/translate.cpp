@@ -59,6 +59,7 @@ relay::relay_options relay_options_of(const config::settings& settings) {
     options.dead_letters = delivery.on_poison == config::poison_policy::dead_letter;
     options.duties = duties_of(settings.outbox);
     options.rules = relay::fingerprint_of(settings.outbox);
+    options.ids = relay::fingerprints_of_ids(settings.outbox);
     return options;
 }
 

@@ -31,6 +31,7 @@ relay::relay_options options_of(const profile& how, const configuration& wanted)
                     duration_cast<milliseconds>(how.ack_timeout), wanted.sole_writer, how.batches};
     const auto tables = tables_of(wanted);
     options.rules = relay::fingerprint_of(tables);
+    options.ids = relay::fingerprints_of_ids(tables);
     for (const auto& each : tables) {
         options.duties.push_back({.writes_back = how.write_backs, .republish = each.republish});
     }

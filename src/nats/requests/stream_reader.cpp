@@ -169,9 +169,9 @@ result<void> read_asked(jetstream_call& call, const std::string& stream, std::ui
     return {};
 }
 
-/// What nats.c 3.4.1 does not read of the configuration.
+/// What nats.c 3.4.1 does not read.
 result<void> read_newer_settings(natsConnection* connection, const connect_options& options,
-                                 stream_facts& facts) {
+                                 stream_facts& facts, std::string& domain) {
     const auto subject = options.api + ".STREAM.INFO." + options.stream;
     natsMsg* raw = nullptr;
     const auto status = natsConnection_RequestString(&raw, connection, subject.c_str(), "",
@@ -187,11 +187,14 @@ result<void> read_newer_settings(natsConnection* connection, const connect_optio
     std::uint64_t counts_from = 0;
     bool is_counter = false;
     std::string_view persist_mode;
-    if (parser
-            .parse(natsMsg_GetData(raw),
-                   static_cast<std::size_t>(natsMsg_GetDataLength(raw)))["config"]
-            .get(config) != simdjson::SUCCESS) {
+    const auto info =
+        parser.parse(natsMsg_GetData(raw), static_cast<std::size_t>(natsMsg_GetDataLength(raw)));
+    if (info["config"].get(config) != simdjson::SUCCESS) {
         return {};
+    }
+    std::string_view in_domain;
+    if (info["domain"].get(in_domain) == simdjson::SUCCESS) {
+        domain = in_domain;
     }
     if (config["first_seq"].get(counts_from) == simdjson::SUCCESS) {
         facts.counts_from = std::max<std::uint64_t>(counts_from, 1);
@@ -279,7 +282,7 @@ error with_last_error(error failure, natsStatus status) {
 }
 
 result<broker_facts> read_broker(natsConnection* connection, const connect_options& options,
-                                 subscription_handle& incoming) {
+                                 subscription_handle& incoming, std::string* domain) {
     broker_facts facts;
     facts.max_payload_bytes = static_cast<std::uint64_t>(natsConnection_GetMaxPayload(connection));
     const auto& stream = options.stream;
@@ -304,8 +307,12 @@ result<broker_facts> read_broker(natsConnection* connection, const connect_optio
     facts.stream.emplace();
     copy_config(*info->Config, *facts.stream);
     copy_state(*info, *facts.stream);
-    if (auto read = read_newer_settings(connection, options, *facts.stream); !read) {
+    std::string in_domain;
+    if (auto read = read_newer_settings(connection, options, *facts.stream, in_domain); !read) {
         return read.error();
+    }
+    if (domain != nullptr) {
+        *domain = std::move(in_domain);
     }
     if (auto tail = read_tail(*call, stream, *facts.stream); !tail) {
         return tail.error();

@@ -18,9 +18,11 @@ namespace walrelay::nats {
 /// at, 0 for the last one, and more only if that is not walrelay's; `asks_for`, the sequence of a
 /// message that is wanted as well, 0 for none. Errors: broker_unavailable (JetStream is not ready,
 /// no answer), broker_unsuitable (no permission). `incoming` as for nats/look_back.
+/// `domain` becomes the JetStream domain of the stream, empty where that has none.
 [[nodiscard]] result<broker_facts> read_broker(natsConnection* connection,
                                                const connect_options& options,
-                                               subscription_handle& incoming);
+                                               subscription_handle& incoming,
+                                               std::string* domain = nullptr);
 
 /// Errors as above; broker_unsuitable with the server's words where the definition is refused.
 [[nodiscard]] result<void> make_stream(natsConnection* connection, const connect_options& options,

@@ -6,6 +6,8 @@
 #include "nats/requests/stream_reader.hpp"
 #include "nats/requests/stream_reading.hpp"
 
+#include <simdjson.h>
+
 #include <algorithm>
 #include <optional>
 #include <string>
@@ -240,6 +242,46 @@ result<std::optional<known_message>> stream_scan::message_of(std::uint64_t seque
                                        to_wall_time(natsMsg_GetTime(one))});
 }
 
+namespace {
+
+/// Several are what nats-server takes since 2.10, and what this library does not read.
+result<std::vector<std::string>> filters_of(natsConnection* connection,
+                                            const connect_options& options,
+                                            const std::string& consumer) {
+    const auto subject = options.api + ".CONSUMER.INFO." + options.stream + "." + consumer;
+    natsMsg* raw = nullptr;
+    const auto status = natsConnection_RequestString(&raw, connection, subject.c_str(), "",
+                                                     options.timeout.count());
+    const message_handle answer(raw);
+    if (status != NATS_OK) {
+        return unavailable("the subjects of consumer " + consumer + " cannot be read", status);
+    }
+    simdjson::dom::parser parser;
+    simdjson::dom::object config;
+    if (parser
+            .parse(natsMsg_GetData(raw),
+                   static_cast<std::size_t>(natsMsg_GetDataLength(raw)))["config"]
+            .get(config) != simdjson::SUCCESS) {
+        return no_answer_of_jetstream("consumer " + consumer);
+    }
+    std::vector<std::string> subjects;
+    std::string_view one;
+    if (config["filter_subject"].get(one) == simdjson::SUCCESS && !one.empty()) {
+        subjects.emplace_back(one);
+    }
+    simdjson::dom::array several;
+    if (config["filter_subjects"].get(several) == simdjson::SUCCESS) {
+        for (const auto each : several) {
+            if (each.get(one) == simdjson::SUCCESS) {
+                subjects.emplace_back(one);
+            }
+        }
+    }
+    return subjects;
+}
+
+}  // namespace
+
 result<std::optional<consumer_place>> stream_scan::place_of(const std::string& consumer) {
     const auto context = state_->jetstream();
     jsConsumerInfo* raw = nullptr;
@@ -258,10 +300,13 @@ result<std::optional<consumer_place>> stream_scan::place_of(const std::string& c
     if (info->Config == nullptr) {
         return no_answer_of_jetstream("consumer " + consumer);
     }
-    const auto& config = *info->Config;
+    auto subjects = filters_of(state_->connection.get(), state_->options, consumer);
+    if (!subjects) {
+        return state_->explained(subjects.error());
+    }
     return std::optional(consumer_place{info->AckFloor.Stream, info->Delivered.Stream,
-                                        config.FilterSubject == nullptr ? "" : config.FilterSubject,
-                                        config.AckPolicy != js_AckNone});
+                                        std::move(*subjects),
+                                        info->Config->AckPolicy != js_AckNone});
 }
 
 result<void> stream_scan::read(const std::function<result<void>(const scanned_message&)>& visit) {

@@ -14,6 +14,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace walrelay::nats {
 
@@ -38,8 +39,8 @@ struct consumer_place {
     /// All up to this sequence that it is to get are acked, and delivered.
     std::uint64_t acked = 0;
     std::uint64_t delivered = 0;
-    /// Of the messages that it is to get; empty: all.
-    std::string subject = {};
+    /// Of the messages that it is to get, with wildcards; none: of all.
+    std::vector<std::string> subjects = {};
     /// It asks for acks.
     bool acks = true;
 };

@@ -60,6 +60,7 @@ struct letter_to_store {
 
 struct row_left_out {
     table_name table;
+    /// Empty where the row has none: then it is one of those of its table, whichever.
     std::string message_id;
     wall_time created_at;
 };

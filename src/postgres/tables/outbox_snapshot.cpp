@@ -45,13 +45,15 @@ SELECT FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = c.relnamespace
  WHERE n.nspname = 'walrelay' AND c.relname = 'dead_letter'
 )sql";
 
-/// One that was dropped and has no id would stand for any row that has none. Of one whose retry was
-/// stored, the message stands for the row, and only as long as the stream has it.
+/// One that was dropped and has no id would stand for any row that has none; of rows that were
+/// given up as many have a letter as were missing. Of one whose retry was stored, the message
+/// stands for the row, and only as long as the stream has it.
 std::string dead_letters_sql() {
     return fmt::format(
         "SELECT letter.id, letter.source_schema, letter.source_table, "
         "coalesce(letter.message_id, '') FROM {} WHERE {} AND letter.id > $3::int8 "
-        "AND (letter.retries >= 0 OR letter.message_id IS NOT NULL) "
+        "AND (letter.retries >= 0 OR letter.message_id IS NOT NULL OR "
+        "pg_catalog.starts_with(letter.position, 'left out of ')) "
         "AND coalesce(letter.retry_fate, '') <> 'stored' "
         "ORDER BY letter.id LIMIT $4::int8",
         letters_sql, is_own_letter_sql);

@@ -91,6 +91,20 @@ publish_outcome from_another_stream(std::string_view name, std::string_view body
     return outcome;
 }
 
+/// The name, where the reply is that of another stream than the one that was meant.
+std::optional<std::string_view> other_stream_in(simdjson::dom::object reply,
+                                                std::string_view stream,
+                                                std::optional<std::string_view> domain) {
+    std::string_view name;
+    std::string_view of_domain;
+    if (reply["stream"].get(name) != simdjson::SUCCESS) {
+        return std::nullopt;
+    }
+    const bool is_elsewhere =
+        domain && reply["domain"].get(of_domain) == simdjson::SUCCESS && of_domain != *domain;
+    return name != stream || is_elsewhere ? std::optional(name) : std::nullopt;
+}
+
 publish_outcome read_ack(simdjson::dom::object ack, std::string_view body) {
     std::uint64_t sequence = 0;
     std::string_view name;
@@ -112,10 +126,25 @@ publish_outcome read_ack(simdjson::dom::object ack, std::string_view body) {
     return {duplicate ? outcome_class::duplicate : outcome_class::stored, sequence, 0, {}};
 }
 
+/// `", "domain":"D` at its beginning.
+bool remove_domain(std::string_view& body, std::string_view domain) {
+    for (const std::string_view part : {std::string_view("\","), std::string_view(" "),
+                                        std::string_view("\"domain\":\""), domain}) {
+        if (body.starts_with(part)) {
+            body.remove_prefix(part.size());
+        } else if (part != " ") {
+            return false;
+        }
+    }
+    return true;
+}
+
 /// The sequence of an ack as servers write it for a message that `stream` has just stored,
-/// `{"stream":"S", "seq":17}`, with or without the blank; nothing for anything else. Spares nearly
-/// every reply the parser. No name that NATS takes is one that JSON writes in another way.
-std::optional<std::uint64_t> sequence_of_plain_ack(std::string_view body, std::string_view stream) {
+/// `{"stream":"S", "seq":17}`, with or without the blank, and in a domain
+/// `{"stream":"S", "domain":"D", "seq":17}`; nothing for anything else. Spares nearly every reply
+/// the parser. No name that NATS takes is one that JSON writes in another way.
+std::optional<std::uint64_t> sequence_of_plain_ack(std::string_view body, std::string_view stream,
+                                                   std::string_view domain) {
     constexpr std::string_view head = R"({"stream":")";
     if (!body.starts_with(head)) {
         return std::nullopt;
@@ -125,6 +154,9 @@ std::optional<std::uint64_t> sequence_of_plain_ack(std::string_view body, std::s
         return std::nullopt;
     }
     body.remove_prefix(stream.size());
+    if (!domain.empty() && !remove_domain(body, domain)) {
+        return std::nullopt;
+    }
     for (const std::string_view part : {"\",", " ", "\"seq\":"}) {
         if (body.starts_with(part)) {
             body.remove_prefix(part.size());
@@ -198,8 +230,9 @@ outcome_class classify(std::int32_t error_code, std::string_view description) {
     return found->kind;
 }
 
-publish_outcome parse_publish_reply(std::string_view body, std::string_view stream) {
-    if (const auto sequence = sequence_of_plain_ack(body, stream)) {
+publish_outcome parse_publish_reply(std::string_view body, std::string_view stream,
+                                    std::optional<std::string_view> domain) {
+    if (const auto sequence = sequence_of_plain_ack(body, stream, domain.value_or(""))) {
         return {outcome_class::stored, *sequence, 0, {}};
     }
     // The parser keeps its memory from reply to reply; the relay runs on one thread.
@@ -208,9 +241,8 @@ publish_outcome parse_publish_reply(std::string_view body, std::string_view stre
     if (parser.parse(body.data(), body.size()).get(reply) != simdjson::SUCCESS) {
         return doubtful(body);
     }
-    std::string_view name;
-    if (reply["stream"].get(name) == simdjson::SUCCESS && name != stream) {
-        return from_another_stream(name, body);
+    if (const auto other = other_stream_in(reply, stream, domain)) {
+        return from_another_stream(*other, body);
     }
     simdjson::dom::object failure;
     if (reply["error"].get(failure) == simdjson::SUCCESS) {
@@ -220,7 +252,8 @@ publish_outcome parse_publish_reply(std::string_view body, std::string_view stre
 }
 
 std::optional<publish_outcome> parse_batch_reply(std::string_view body, std::string_view stream,
-                                                 batch_reply of) {
+                                                 batch_reply of,
+                                                 std::optional<std::string_view> domain) {
     thread_local simdjson::dom::parser parser;
     auto outcome = doubtful(body);
     // A single message is published without a batch, so that this number tells the two apart.
@@ -233,9 +266,8 @@ std::optional<publish_outcome> parse_batch_reply(std::string_view body, std::str
     if (reply["type"].get(type) == simdjson::SUCCESS && type == "ack") {
         return std::nullopt;
     }
-    std::string_view name;
-    if (reply["stream"].get(name) == simdjson::SUCCESS && name != stream) {
-        return from_another_stream(name, body);
+    if (const auto other = other_stream_in(reply, stream, domain)) {
+        return from_another_stream(*other, body);
     }
     simdjson::dom::object failure;
     if (reply["error"].get(failure) == simdjson::SUCCESS) {
@@ -253,8 +285,36 @@ std::optional<publish_outcome> parse_batch_reply(std::string_view body, std::str
     return outcome;
 }
 
+namespace {
+
+error is_another_domain(const publish_outcome& outcome, const std::string& stream) {
+    simdjson::dom::parser parser;
+    std::string_view domain;
+    const auto& said = outcome.server_said;
+    if (parser.parse(said.data(), said.size())["domain"].get(domain) != simdjson::SUCCESS) {
+        domain = "";
+    }
+    const std::string other(domain);
+    return {errc::broker_unsuitable,
+            "stream " + stream + " of the JetStream domain \"" + other +
+                "\" has answered a message for stream " + stream +
+                " of another domain: both take the message's subject, and whether the row is in "
+                "the stream that is meant is not known",
+            "if the stream of domain " + other + " is the one that is meant, set nats.domain = \"" +
+                other + "\"; else let that stream take other subjects: `nats --js-domain " + other +
+                " stream info " + stream + "` shows which it takes, `nats --js-domain " + other +
+                " stream edit " + stream +
+                " --subjects ...` leaves them out (what it has taken stays there)",
+            outcome.server_said};
+}
+
+}  // namespace
+
 error is_another_stream(const publish_outcome& outcome, const std::string& stream) {
     const auto& other = outcome.other_stream;
+    if (other == stream) {
+        return is_another_domain(outcome, stream);
+    }
     return {errc::broker_unsuitable,
             "stream " + other + " has answered a message for stream " + stream +
                 ": the message's subject belongs to " + other + ", and " + stream +

@@ -39,7 +39,8 @@ struct publish_outcome {
     /// server keeps the ids of publishes that failed.
     bool id_is_taken = false;
     /// The stream that has answered, where that is not the one that was meant: the subject belongs
-    /// to that one. Of stored and duplicate it then has the message, and this relay's has not.
+    /// to that one. Of stored and duplicate it then has the message, and this relay's has not. The
+    /// same name where it is one of another JetStream domain, which `server_said` names.
     std::string other_stream = {};
     /// Of stored: so many messages, this one and those sent right before it, at as many sequences
     /// in a row. More than one, whatever the kind, where it is about a batch.
@@ -54,16 +55,20 @@ struct batch_reply {
 };
 
 /// Reads the body of a reply, `{"stream":"S","seq":1}` or one with "error". `stream` is the one
-/// that is published into: what another one says is never an ack, but unsuitable. Anything that is
-/// not such an object, or an ack that names no stream, is a doubt.
-[[nodiscard]] publish_outcome parse_publish_reply(std::string_view body, std::string_view stream);
+/// that is published into, `domain` the JetStream domain that it is in (empty where that has none;
+/// nothing where it is not known): what another one says is never an ack, but unsuitable. A reply
+/// that names no domain, as servers write some of them, may be of any. Anything that is not such an
+/// object, or an ack that names no stream, is a doubt.
+[[nodiscard]] publish_outcome parse_publish_reply(
+    std::string_view body, std::string_view stream,
+    std::optional<std::string_view> domain = std::nullopt);
 
 /// The same for a publish of a batch. Only an ack of the whole batch says that something is stored;
 /// all else is a doubt, because the server names a refused message in more than one way and skips
 /// what has a known id without a word. Nothing where it is flow control, which proves nothing.
-[[nodiscard]] std::optional<publish_outcome> parse_batch_reply(std::string_view body,
-                                                               std::string_view stream,
-                                                               batch_reply of);
+[[nodiscard]] std::optional<publish_outcome> parse_batch_reply(
+    std::string_view body, std::string_view stream, batch_reply of,
+    std::optional<std::string_view> domain = std::nullopt);
 
 /// Why nothing more is published, of an outcome with another stream.
 [[nodiscard]] error is_another_stream(const publish_outcome& outcome, const std::string& stream);

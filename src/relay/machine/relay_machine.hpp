@@ -73,6 +73,8 @@ struct relay_options {
     all_duties duties = {};
     /// fingerprint_of what is relayed.
     std::string rules = {};
+    /// fingerprints_of_ids of what is relayed.
+    std::vector<std::string> ids = {};
     /// An operator has said that the database is the right one, whatever its history. Once.
     bool accepts_history = false;
 };
@@ -175,9 +177,10 @@ public:
     [[nodiscard]] const lane& the_lane() const { return *lane_; }
     /// What the slot may be told.
     [[nodiscard]] lsn confirmed() const;
-    /// From where on rows were published by the configuration of now, as the stream's mark says;
-    /// nothing while that is not known.
-    [[nodiscard]] std::optional<lsn> rules_hold_since() const;
+    /// For each of options.ids since when they are those of today; nothing while that is not known.
+    [[nodiscard]] std::vector<std::optional<lsn>> ids_hold_since() const;
+    /// Whether the stream's mark says so, and not this relay alone.
+    [[nodiscard]] bool ids_are_marked() const { return mark_.has_rules_to_go_by(); }
     /// Whether the slot is known to be there: only then it is said what it still has.
     [[nodiscard]] bool knows_slot() const { return known_.slot_confirmed() != lsn{}; }
     /// Belief has begun, and the newest rows are accounted for: what an operator said of the start
@@ -268,6 +271,7 @@ private:
     void end_comparing_when_over();
     void give_comparing_up();
     [[nodiscard]] stream_owner mark_now() const;
+    [[nodiscard]] std::vector<id_rules> ids_now() const;
     /// Whether the stream was filled under another configuration until now.
     [[nodiscard]] bool has_new_rules() const;
     /// The same, apart from sole_writer.

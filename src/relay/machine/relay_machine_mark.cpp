@@ -24,7 +24,27 @@ stream_owner relay_machine::mark_now() const {
                                            : std::string(shared_rules) + "-" + options_.rules;
     const bool has_rules = mark_.known() && !mark_.known()->rules.empty();
     mark.since = has_rules ? known_.slot_confirmed() : mark_.taken_since();
+    mark.ids = ids_now();
     return mark;
+}
+
+/// What this relay publishes by rules that the mark does not have comes after the WAL that is there
+/// now. Taken back, they are as new as others: what came in between was published by those.
+std::vector<id_rules> relay_machine::ids_now() const {
+    const auto& known = mark_.known();
+    const bool has_rules = known && !known->rules.empty();
+    const bool is_of_before = has_rules && known->ids.empty() && !has_new_tables();
+    std::vector<id_rules> now;
+    for (const auto& fingerprint : options_.ids) {
+        if (std::ranges::find(now, fingerprint, &id_rules::fingerprint) != now.end()) {
+            continue;
+        }
+        const auto without = is_of_before ? known->since
+                             : has_rules  ? known_.wal_end()
+                                          : mark_.taken_since();
+        now.push_back(ids_in(known, fingerprint).value_or(id_rules{fingerprint, without}));
+    }
+    return now;
 }
 
 bool relay_machine::has_new_rules() const {
@@ -37,10 +57,14 @@ bool relay_machine::has_new_tables() const {
     return known && !known->rules.empty() && fingerprint_in(*known) != options_.rules;
 }
 
-std::optional<lsn> relay_machine::rules_hold_since() const {
-    const auto& known = mark_.known();
-    return known && !known->rules.empty() && !has_new_tables() ? std::optional(known->since)
-                                                               : std::nullopt;
+std::vector<std::optional<lsn>> relay_machine::ids_hold_since() const {
+    std::vector<std::optional<lsn>> since;
+    since.reserve(options_.ids.size());
+    for (const auto& fingerprint : options_.ids) {
+        const auto found = ids_in(mark_.known(), fingerprint);
+        since.push_back(found ? std::optional(found->since) : std::nullopt);
+    }
+    return since;
 }
 
 bool relay_machine::came_before_the_rules() const {

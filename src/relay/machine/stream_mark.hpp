@@ -20,6 +20,8 @@ public:
     [[nodiscard]] lsn taken_since() const { return since_; }
     /// What holds for the stream's messages; nothing where that is not known.
     [[nodiscard]] const std::optional<stream_owner>& known() const { return known_; }
+    /// A stream that shows no rules of this slot has none to go by, or none that are ever written.
+    [[nodiscard]] bool has_rules_to_go_by() const { return shows_rules(); }
     /// The description was read; `shown` is its mark, if that is of this slot and database.
     void seen(std::optional<stream_owner> shown);
     /// This holds from now on.

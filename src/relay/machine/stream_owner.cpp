@@ -17,6 +17,7 @@ constexpr std::string_view timeline_key = " timeline=";
 constexpr std::string_view history_key = " history=";
 constexpr std::string_view rules_key = " rules=";
 constexpr std::string_view disordered_key = " disordered=";
+constexpr std::string_view ids_key = " ids=";
 
 constexpr std::size_t fingerprint_digits = 16;
 
@@ -120,6 +121,18 @@ void read_disordered(std::string_view value, stream_owner& owner) {
     owner.disordered_below = is_ordered ? lsn{} : below;
 }
 
+void read_ids(std::string_view value, stream_owner& owner) {
+    owner.ids.clear();
+    while (!value.empty()) {
+        const auto end = std::min(value.find('-'), value.size());
+        const auto one = value.substr(0, end);
+        const auto dot = std::min(one.find('.'), one.size());
+        owner.ids.push_back({std::string(one.substr(0, dot)),
+                             from_hexadecimal(one.substr(std::min(dot + 1, one.size())))});
+        value.remove_prefix(std::min(end + 1, value.size()));
+    }
+}
+
 void read_history(std::string_view value, stream_owner& owner) {
     const auto plain = decoded(value);
     const auto ends = plain ? parse_timeline_ends(*plain) : std::nullopt;
@@ -150,6 +163,7 @@ void read_rest(std::string_view text, mark& into) {
         take(history_key, read_history);
         take(rules_key, read_rules);
         take(disordered_key, read_disordered);
+        take(ids_key, read_ids);
     }
 }
 
@@ -204,6 +218,43 @@ std::string fingerprint_of(const std::vector<outbox_table>& tables) {
         }
     }
     return fingerprint_of_texts(std::move(parts));
+}
+
+std::string fingerprint_of_ids(const outbox_table& table) {
+    const auto id = table.columns.id.value_or("id");
+    std::string part;
+    for (const std::string_view text :
+         {std::string_view(table.table.schema), std::string_view(table.table.name),
+          std::string_view(table.message_prefix), std::string_view(table.message_id),
+          std::string_view(id)}) {
+        part.append(text);
+        part += '\0';
+    }
+    return fingerprint_of_texts({std::move(part)});
+}
+
+std::vector<std::string> fingerprints_of_ids(const std::vector<outbox_table>& tables) {
+    // A description has room for 4096 bytes.
+    constexpr std::size_t most = 64;
+    std::vector<std::string> all;
+    all.reserve(tables.size());
+    for (const auto& table : tables) {
+        all.push_back(fingerprint_of_ids(table));
+    }
+    if (all.size() > most) {
+        const auto one = fingerprint_of_texts(all);
+        std::ranges::fill(all, one);
+    }
+    return all;
+}
+
+std::optional<id_rules> ids_in(const std::optional<stream_owner>& mark,
+                               std::string_view fingerprint) {
+    if (!mark) {
+        return std::nullopt;
+    }
+    const auto found = std::ranges::find(mark->ids, fingerprint, &id_rules::fingerprint);
+    return found == mark->ids.end() ? std::nullopt : std::optional(*found);
 }
 
 std::string fingerprint_of_texts(std::vector<std::string> parts) {
@@ -273,6 +324,10 @@ std::string to_string(const stream_owner& owner) {
         text += owner.disordered_below == lsn{}
                     ? ""
                     : "-" + in_hexadecimal(owner.disordered_below.value);
+    }
+    for (const auto& one : owner.ids) {
+        text += &one == &owner.ids.front() ? ids_key : "-";
+        text += one.fingerprint + "." + in_hexadecimal(one.since.value);
     }
     return text;
 }

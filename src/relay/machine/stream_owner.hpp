@@ -7,7 +7,8 @@
 //
 // The rest of the mark says under which rules the stream's last message is a checkpoint: which
 // tables were relayed, by a sole writer or not, from which history. Where they have changed, the
-// messages are compared with what the slot sends, one by one (relay/stored_rows).
+// messages are compared with what the slot sends, one by one (relay/stored_rows). It says as well
+// since when the id of a message stands for the row that it would stand for today.
 #pragma once
 
 #include "core/lineage.hpp"
@@ -20,6 +21,16 @@
 #include <string_view>
 
 namespace walrelay::relay {
+
+/// The ids of one table's messages.
+struct id_rules {
+    /// One of fingerprints_of_ids.
+    std::string fingerprint;
+    /// What was published by other rules was committed before it.
+    lsn since = {};
+
+    friend bool operator==(const id_rules&, const id_rules&) = default;
+};
 
 struct stream_owner {
     std::string slot;
@@ -39,6 +50,8 @@ struct stream_owner {
     std::optional<std::uint64_t> disordered_until = 0;
     /// No row of those committed from here on.
     lsn disordered_below = {};
+    /// Of the tables that are relayed; empty in a mark of a version that did not know it.
+    std::vector<id_rules> ids = {};
 
     friend bool operator==(const stream_owner&, const stream_owner&) = default;
 };
@@ -86,13 +99,22 @@ inline constexpr std::string_view holes_rules = "holes";
 /// 16 hex digits.
 [[nodiscard]] std::string fingerprint_of(const std::vector<outbox_table>& tables);
 
+/// Of what decides which message stands for which row, one for each table. Those of many tables
+/// are one and the same, of all of them: the mark has room for no more.
+[[nodiscard]] std::vector<std::string> fingerprints_of_ids(const std::vector<outbox_table>& tables);
+/// The same of one table by itself.
+[[nodiscard]] std::string fingerprint_of_ids(const outbox_table& table);
+/// Those of a mark that have this fingerprint.
+[[nodiscard]] std::optional<id_rules> ids_in(const std::optional<stream_owner>& mark,
+                                             std::string_view fingerprint);
+
 /// The same of any texts, in whatever order.
 [[nodiscard]] std::string fingerprint_of_texts(std::vector<std::string> parts);
 
 /// The mark: `walrelay slot=<slot> database=<database> system=<identifier>`, and where they are
 /// known ` timeline=<number> history=<switch points> rules=<rules>.<since>
-/// disordered=<after>-<until>-<below>`. What is neither a letter, a digit nor one of `-._` stands
-/// there as %XX.
+/// disordered=<after>-<until>-<below> ids=<fingerprint>.<since>-...`. What is neither a letter, a
+/// digit nor one of `-._` stands there as %XX.
 [[nodiscard]] std::string to_string(const stream_owner& owner);
 
 /// The mark in a description, wherever it stands there; nothing if there is none.

@@ -164,7 +164,7 @@ void cleanup::begin_table(round& of, std::size_t index, std::optional<outbox::id
     auto& counts = (*counts_)[index];
     if (about.by_time) {
         of.partitioned.push_back(std::make_shared<partition_cleanup>(
-            on, settings_, index, std::move(inverse), known_, counts));
+            on, settings_, index, about.table, std::move(inverse), known_, counts));
         asio::co_spawn(io_, of.partitioned.back()->run(), rethrow{});
     } else if (inverse) {
         of.tables.push_back(std::make_shared<row_cleanup>(on, settings_, index, about.table,

@@ -5,8 +5,10 @@
 #include "log/log.hpp"
 #include "nats/requests/stream_scan.hpp"
 #include "outbox/message_id_reader.hpp"
+#include "relay/machine/relay_words.hpp"
 #include "servers/postgres_access.hpp"
 #include "servers/translate.hpp"
+#include "tasks/cleanup/kept_rules.hpp"
 #include "tasks/temporary_place.hpp"
 
 #include <boost/asio/as_tuple.hpp>
@@ -37,10 +39,13 @@ std::string is_or_are(std::uint64_t count) {
 }  // namespace
 
 partition_cleanup::partition_cleanup(servers::executors on, const config::settings& settings,
-                                     std::size_t table, std::optional<outbox::id_inverse> inverse,
+                                     std::size_t table, std::uint32_t oid,
+                                     std::optional<outbox::id_inverse> inverse,
                                      history_source known, cleanup_counts& counts)
     : on_(std::move(on)),
       settings_(settings),
+      number_(table),
+      oid_(oid),
       table_(settings.outbox.at(table)),
       inverse_(std::move(inverse)),
       known_(std::move(known)),
@@ -59,31 +64,38 @@ void partition_cleanup::close() {
 awaitable<void> partition_cleanup::run() {
     constexpr std::chrono::milliseconds shortest = std::chrono::minutes(1);
     constexpr std::chrono::milliseconds longest = std::chrono::hours(1);
+    constexpr std::chrono::milliseconds again_after = std::chrono::seconds(1);
     const auto self = shared_from_this();
     const auto between = std::clamp(table_.delete_after.value() / 10, shortest, longest);
+    auto again = again_after;
     while (!closed_) {
         const auto looked = co_await look();
         sql_.reset();
         missing_.reset();
+        const auto pause = looked ? between : again;
+        again = looked ? again_after : std::min(again * 2, between);
         if (looked && !closed_) {
             counts_.owes_nothing();
         } else if (!closed_) {
             // What is over is not known then; it would have been looked at now.
-            counts_.failed(looked.error());
-            counts_.owes_since(std::chrono::time_point_cast<wall_time::duration>(
-                std::chrono::system_clock::now()));
-            auto text =
-                "clean-up of " + to_string(table_.table) + " waits: " + to_string(looked.error());
-            if (text != told_) {
-                log<"cleanup_waits">(text, with<"table">(table_.table),
-                                     with<"error">(looked.error().code));
-                told_ = std::move(text);
-            }
+            has_failed(looked.error(), pause > again_after);
         }
         if (!closed_) {
-            timer_.expires_after(between);
+            timer_.expires_after(pause);
             co_await timer_.async_wait(asio::as_tuple(asio::use_awaitable));
         }
+    }
+}
+
+/// What passes at once is not told: at a start the stream's mark may not be known yet.
+void partition_cleanup::has_failed(const error& why, bool lasts) {
+    counts_.failed(why);
+    counts_.owes_since(
+        std::chrono::time_point_cast<wall_time::duration>(std::chrono::system_clock::now()));
+    auto text = "clean-up of " + to_string(table_.table) + " waits: " + to_string(why);
+    if ((lasts || relay::operator_needed(why)) && text != told_) {
+        log<"cleanup_waits">(text, with<"table">(table_.table), with<"error">(why.code));
+        told_ = std::move(text);
     }
 }
 
@@ -101,6 +113,10 @@ partition_cleanup::outcome<> partition_cleanup::look() {
     }
     if (facts->over.empty()) {
         co_return result<void>{};
+    }
+    auto recalled = co_await recall_rules();
+    if (!recalled) {
+        co_return recalled;
     }
     auto over = facts->over;
     auto compared = co_await compare(std::move(over));
@@ -215,19 +231,64 @@ bool partition_cleanup::is_of_the_table(std::string_view message_id) const {
     return false;
 }
 
+partition_cleanup::outcome<> partition_cleanup::recall_rules() {
+    // Named, and the object kept alive by it: the thread may outlive whoever waits here.
+    const auto ask = [self = shared_from_this(),
+                      known = known_()]() -> awaitable<result<row_rules>> {
+        co_return self->ask_for_rules(known);
+    };
+    auto asked = co_await asio::co_spawn(on_.blocking, ask, asio::use_awaitable);
+    if (!asked) {
+        co_return asked.error();
+    }
+    rules_ = std::move(*asked);
+    co_return result<void>{};
+}
+
+/// An account that may have no consumers is cleaned by what the mark alone says.
+result<row_rules> partition_cleanup::ask_for_rules(const audit::known_history& known) const {
+    nats::cleanup_cursor cursor(servers::nats_options_of(settings_),
+                                cleanup_consumer_of(settings_, number_));
+    const rules_question of{number_, oid_, known};
+    const auto opened = cursor.open();
+    if (!opened) {
+        return opened.error().code == errc::broker_unsuitable
+                   ? rules_of_today(settings_, of, std::nullopt)
+                   : result<row_rules>(opened.error());
+    }
+    return tasks::recall_rules(cursor, settings_, of);
+}
+
 result<void> partition_cleanup::scan_stream(const audit::known_history& known) {
+    older_ = 0;
     auto stream = nats::stream_scan::open(servers::nats_options_of(settings_));
     if (!stream) {
         return stream.error();
     }
     audit::own_messages own(known);
-    const auto add = [this](const std::optional<std::string>& id) -> result<void> {
-        return id && is_of_the_table(*id) ? missing_->add_message(*id) : result<void>{};
+    const auto add = [&](const std::optional<audit::own_message>& one) -> result<void> {
+        if (!one || !is_of_the_table(one->id)) {
+            return {};
+        }
+        if (came_before(rules_, one->where.at)) {
+            ++older_;
+            return {};
+        }
+        return missing_->add_message(one->id);
     };
     auto read = stream->read([&](const nats::scanned_message& one) -> result<void> {
         return closed_ ? ended() : add(own.add(one.id, one.position));
     });
     return read ? add(own.end()) : read;
+}
+
+std::string partition_cleanup::told_of_older() const {
+    return older_ == 0 ? ""
+                       : fmt::format(
+                             "; {} from before LSN {}, which may have been published by another "
+                             "message_id, or of another table of that name, {} not counted",
+                             counted(older_, "message"), to_string(rules_.since),
+                             older_ == 1 ? "is" : "are");
 }
 
 partition_cleanup::outcome<> partition_cleanup::judge(const postgres::partition& one,
@@ -238,9 +299,9 @@ partition_cleanup::outcome<> partition_cleanup::judge(const postgres::partition&
         log<"partition_kept">(
             fmt::format(
                 "partition {} stays, though its time is over: of its {}, {} not in the stream "
-                "(walrelay verify and walrelay dead-letter list name them), and {} pending",
+                "(walrelay verify and walrelay dead-letter list name them), and {} pending{}",
                 name, counted(missing_->row_count(number), "row"), is_or_are(missing),
-                is_or_are(pending_[number])),
+                is_or_are(pending_[number]), missing > 0 ? told_of_older() : ""),
             with<"table">(name), with<"rows">(missing), with<"pending_rows">(pending_[number]));
         co_return result<void>{};
     }

@@ -1,16 +1,14 @@
 #include "tasks/cleanup/row_cleanup.hpp"
 
-#include "audit/printable.hpp"
-#include "core/progress.hpp"
 #include "log/log.hpp"
 #include "relay/machine/relay_words.hpp"
 #include "servers/postgres_access.hpp"
 #include "servers/translate.hpp"
+#include "tasks/cleanup/kept_rules.hpp"
 
 #include <boost/asio/as_tuple.hpp>
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/use_awaitable.hpp>
-#include <fmt/format.h>
 
 #include <algorithm>
 #include <set>
@@ -31,30 +29,19 @@ constexpr std::uint64_t deliveries_max = 12;
 
 }  // namespace
 
-/// How many there are to be told of now; 0 where that was done just now.
-std::uint64_t row_cleanup::untold::now_with_one_more() {
-    constexpr auto between_lines = 10s;
-    ++messages;
-    if (std::chrono::steady_clock::now() - told_at < between_lines) {
-        return 0;
-    }
-    told_at = std::chrono::steady_clock::now();
-    return std::exchange(messages, 0);
-}
-
 row_cleanup::row_cleanup(servers::executors on, const config::settings& settings, std::size_t table,
                          std::uint32_t oid, outbox::id_inverse inverse, history_source known,
                          cleanup_counts& counts)
     : on_(std::move(on)),
       settings_(settings),
-      table_(settings.outbox.at(table)),
+      number_(table),
+      oid_(oid),
       inverse_(std::move(inverse)),
       known_(std::move(known)),
       counts_(counts),
-      delete_after_(table_.delete_after.value()),
+      delete_after_(settings.outbox.at(table).delete_after.value()),
       timer_(on_.loop),
-      deletions_(table_.table),
-      rules_{fingerprint_of_ids(table_), oid} {}
+      log_(settings, table) {}
 
 void row_cleanup::close() {
     closed_ = true;
@@ -72,8 +59,7 @@ awaitable<void> row_cleanup::run() {
     const auto self = shared_from_this();
     while (!closed_) {
         auto options = servers::nats_options_of(settings_);
-        auto name = nats::consumer_name({"walrelay", settings_.postgres.slot, "cleanup",
-                                         table_.table.schema, table_.table.name});
+        auto name = cleanup_consumer_of(settings_, number_);
         cursor_ = std::make_shared<nats::cleanup_cursor>(std::move(options), std::move(name));
         auto walked = co_await walk(cursor_);
         cursor_->close();
@@ -81,7 +67,7 @@ awaitable<void> row_cleanup::run() {
             co_await back_off(walked.error());
         }
     }
-    deletions_.tell();
+    log_.deletions().tell();
 }
 
 row_cleanup::outcome<> row_cleanup::walk(std::shared_ptr<nats::cleanup_cursor> cursor) {
@@ -106,7 +92,7 @@ row_cleanup::outcome<> row_cleanup::walk(std::shared_ptr<nats::cleanup_cursor> c
         }
         if (messages->empty()) {
             counts_.owes_nothing();
-            deletions_.tell();
+            log_.deletions().tell();
             cleaner_.reset();
             continue;
         }
@@ -119,27 +105,21 @@ row_cleanup::outcome<> row_cleanup::walk(std::shared_ptr<nats::cleanup_cursor> c
 }
 
 row_cleanup::outcome<> row_cleanup::recall_rules(std::shared_ptr<nats::cleanup_cursor> cursor) {
-    const auto known = known_();
-    if (closed_ || known.connected_at == lsn{}) {
-        // What is known of no server is not to be kept.
-        co_return error{errc::postgres_lost, "PostgreSQL was lost while the clean-up began"};
+    if (closed_) {
+        co_return error{errc::postgres_lost, "the clean-up was ended"};
     }
-    if (!known.rules_since && settings_.nats.sole_writer) {
-        co_return error{errc::broker_unavailable, "it is not known yet which messages of stream " +
-                                                      settings_.nats.stream +
-                                                      " are of this configuration"};
-    }
-    rules_.system_identifier = known.line.origin.system_identifier;
-    rules_ =
-        rules_after(rules_, cursor->note(), known.rules_since.value_or(lsn{}), known.connected_at);
-    auto note = to_string(rules_);
-    if (cursor->note() == note) {
-        co_return result<void>{};
-    }
-    const auto keep = [cursor, note = std::move(note)]() -> awaitable<result<void>> {
-        co_return cursor->keep_note(note);
+    // Named, and all kept alive by it: the thread may outlive whoever waits here.
+    const auto ask =
+        [self = shared_from_this(), cursor,
+         of = rules_question{number_, oid_, known_()}]() -> awaitable<result<row_rules>> {
+        co_return tasks::recall_rules(*cursor, self->settings_, of);
     };
-    co_return co_await asio::co_spawn(on_.blocking, keep, asio::use_awaitable);
+    auto recalled = co_await asio::co_spawn(on_.blocking, ask, asio::use_awaitable);
+    if (!recalled) {
+        co_return recalled.error();
+    }
+    rules_ = std::move(*recalled);
+    co_return result<void>{};
 }
 
 row_cleanup::wall_clock::time_point row_cleanup::due(const nats::passed_message& message) const {
@@ -195,7 +175,7 @@ awaitable<void> row_cleanup::wait_until(wall_clock::time_point when) {
     for (auto now = wall_clock::now(); now < when && !closed_; now = wall_clock::now()) {
         const auto left = std::chrono::ceil<std::chrono::milliseconds>(when - now);
         if (left > long_enough_to_disconnect) {
-            deletions_.tell();
+            log_.deletions().tell();
             cleaner_.reset();
         }
         co_await pause(std::min(left, longest));
@@ -237,7 +217,7 @@ row_cleanup::outcome<> row_cleanup::open_cleaner() {
         co_return sql.error();
     }
     auto tables = servers::published_tables_of(settings_);
-    auto made = co_await postgres::row_cleaner::begin(std::move(*sql), table_, std::move(tables));
+    auto made = co_await postgres::row_cleaner::begin(std::move(*sql), table(), std::move(tables));
     if (!made) {
         co_return made.error();
     }
@@ -264,9 +244,9 @@ row_cleanup::outcome<std::vector<nats::settlement>> row_cleanup::try_to_clean(
             const auto row = outbox::row_of_message(messages[index].id);
             rows.push_back({std::string(row.id), index, row.again});
         } else if (one.what == provenance::stranger) {
-            tell_stranger(messages[index], one.why);
+            log_.stranger(messages[index], one.why);
         } else if (one.what == provenance::of_other_rules) {
-            tell_older(messages[index]);
+            log_.older(messages[index], rules_.since);
         }
     }
     auto told = co_await leave_dead_letters(rows);
@@ -302,45 +282,6 @@ row_cleanup::outcome<std::vector<judged_message>> row_cleanup::judge(const batch
     co_return co_await asio::co_spawn(on_.blocking, ask, asio::use_awaitable);
 }
 
-void row_cleanup::tell_stranger(const nats::passed_message& message, const std::string& why) {
-    // Beside other writers, messages without a position are nothing to be told.
-    if (message.position.empty() && !settings_.nats.sole_writer) {
-        return;
-    }
-    const auto strangers = strangers_.now_with_one_more();
-    if (strangers == 0) {
-        return;
-    }
-    log<"cleanup_distrusts">(
-        fmt::format("the clean-up of {} deletes no row for {} of "
-                    "stream {} that may not be walrelay's "
-                    "own, the last at sequence {}, subject {}: {}; allow only "
-                    "walrelay's user to publish on "
-                    "the stream's subjects",
-                    to_string(table_.table), counted(strangers, "message"), settings_.nats.stream,
-                    message.sequence, audit::printable(message.subject), why),
-        with<"table">(table_.table), with<"stream">(settings_.nats.stream),
-        with<"messages">(strangers), with<"sequence">(message.sequence),
-        with<"subject">(message.subject));
-}
-
-void row_cleanup::tell_older(const nats::passed_message& message) {
-    const auto older = older_.now_with_one_more();
-    if (older == 0) {
-        return;
-    }
-    log<"cleanup_leaves_rows">(
-        fmt::format(
-            "the clean-up of {} deletes no row for {} of stream {}, the last at sequence "
-            "{}, from before LSN {}: they may have been published by another message_id, or "
-            "of another table of that name, so that their ids can be those of other rows; "
-            "delete the rows of then by hand",
-            to_string(table_.table), counted(older, "message"), settings_.nats.stream,
-            message.sequence, to_string(rules_.since)),
-        with<"table">(table_.table), with<"stream">(settings_.nats.stream), with<"messages">(older),
-        with<"sequence">(message.sequence), with<"lsn">(rules_.since));
-}
-
 /// The row of a dead letter was never published under its own id, whoever has used that.
 row_cleanup::outcome<> row_cleanup::leave_dead_letters(due_rows& rows) {
     std::vector<std::string> ids;
@@ -374,10 +315,10 @@ row_cleanup::outcome<> row_cleanup::leave_ambiguous(const postgres::rows_by_valu
     }
     for (const auto& each : *there) {
         rows.erase(each);
-        log<"row_kept">("a row of " + to_string(table_.table) + " has the id " + each +
+        log<"row_kept">("a row of " + to_string(table().table) + " has the id " + each +
                             ", which is the encoded form of another id as well: their messages "
                             "cannot be told apart, and no row of either id is deleted",
-                        with<"table">(table_.table), with<"id">(each));
+                        with<"table">(table().table), with<"id">(each));
     }
     co_return result<void>{};
 }
@@ -417,9 +358,9 @@ row_cleanup::outcome<std::uint64_t> row_cleanup::clean_column(std::size_t which,
         co_return cleaned.error();
     }
     if (!cleaned->why.empty()) {
-        log<"rows_not_deletable">("rows of " + to_string(table_.table) +
+        log<"rows_not_deletable">("rows of " + to_string(table().table) +
                                       " cannot be deleted; the server says of one: " + cleaned->why,
-                                  with<"table">(table_.table));
+                                  with<"table">(table().table));
     }
     for (const auto& value : cleaned->kept) {
         const auto [from, to] = messages_of.equal_range(value);
@@ -436,10 +377,10 @@ std::chrono::milliseconds row_cleanup::again_after(const nats::passed_message& m
     constexpr std::chrono::milliseconds longest = std::chrono::hours(24);
     if (message.deliveries >= deliveries_max) {
         log<"row_kept">("the row of message " + message.id + " stays in " +
-                            to_string(table_.table) +
+                            to_string(table().table) +
                             ": it is still pending, something refers to it, its position is not "
                             "confirmed, or its id is no value of the type that the column has now",
-                        with<"table">(table_.table), with<"id">(message.id));
+                        with<"table">(table().table), with<"id">(message.id));
         return 0ms;
     }
     const auto step = std::max(delete_after_ / 16, shortest);
@@ -456,27 +397,21 @@ void row_cleanup::note_owed(const nats::passed_message& message) {
 
 void row_cleanup::count(const nats::passed_message& last, std::uint64_t deleted) {
     counts_.rows_deleted += deleted;
-    deletions_.add(deleted, std::chrono::time_point_cast<wall_clock::duration>(last.stored));
+    log_.deletions().add(deleted, std::chrono::time_point_cast<wall_clock::duration>(last.stored));
 }
 
 void row_cleanup::goes_on() {
     waited_ = 0ms;
-    if (!std::exchange(told_, {}).empty()) {
-        log<"cleanup_resumed">("clean-up of " + to_string(table_.table) + " resumes",
-                               with<"table">(table_.table));
-    }
+    log_.goes_on();
 }
 
 awaitable<void> row_cleanup::back_off(error why) {
     constexpr std::chrono::milliseconds shortest = 1s;
     constexpr std::chrono::milliseconds longest = 1min;
     counts_.failed(why);
-    auto text = "clean-up of " + to_string(table_.table) + " waits: " + to_string(why);
     // Locks of others are usual, and pass.
-    const bool lasts = waited_ >= 2s || relay::operator_needed(why);
-    if (lasts && text != told_) {
-        log<"cleanup_waits">(text, with<"table">(table_.table), with<"error">(why.code));
-        told_ = std::move(text);
+    if (waited_ >= 2s || relay::operator_needed(why)) {
+        log_.waits(why);
     }
     waited_ = std::clamp(waited_ * 2, shortest, longest);
     co_await pause(waited_);

@@ -11,7 +11,7 @@
 #include "outbox/id_inverse.hpp"
 #include "postgres/tables/row_cleaner.hpp"
 #include "servers/run_to_end.hpp"
-#include "tasks/cleanup/deletion_log.hpp"
+#include "tasks/cleanup/cleanup_log.hpp"
 #include "tasks/cleanup/own_messages.hpp"
 #include "tasks/cleanup/row_rules.hpp"
 
@@ -61,7 +61,6 @@ private:
 
     /// Walks until something fails.
     outcome<> walk(std::shared_ptr<nats::cleanup_cursor> cursor);
-    /// Reads the consumer's note and keeps what holds now.
     outcome<> recall_rules(std::shared_ptr<nats::cleanup_cursor> cursor);
     outcome<> clean_batch(std::shared_ptr<nats::cleanup_cursor> cursor, const batch& messages);
     boost::asio::awaitable<void> wait_until(wall_clock::time_point when);
@@ -75,8 +74,6 @@ private:
     /// One for each of these messages, whose first has the index `first` in the batch.
     outcome<std::vector<judged_message>> judge(const batch& messages, std::size_t first,
                                                std::size_t end);
-    void tell_stranger(const nats::passed_message& message, const std::string& why);
-    void tell_older(const nats::passed_message& message);
     outcome<> leave_dead_letters(due_rows& rows);
     /// By the text that another row with the same message id would have: text and message.
     using encoded_rows = std::multimap<std::string, std::pair<std::string, std::size_t>>;
@@ -95,9 +92,12 @@ private:
     void goes_on();
     boost::asio::awaitable<void> back_off(error why);
 
+    [[nodiscard]] const outbox_table& table() const { return settings_.outbox[number_]; }
+
     servers::executors on_;
     const config::settings& settings_;
-    const outbox_table& table_;
+    std::size_t number_;  // of the table, in the settings
+    std::uint32_t oid_;
     outbox::id_inverse inverse_;
     history_source known_;
     cleanup_counts& counts_;
@@ -106,19 +106,9 @@ private:
     std::optional<postgres::row_cleaner> cleaner_;
     boost::asio::steady_timer timer_;
     bool closed_ = false;
-    std::string told_;  // the failure that was logged last
     std::chrono::milliseconds waited_{0};
-    deletion_log deletions_;
+    cleanup_log log_;
     row_rules rules_;
-    /// Messages for which no row is deleted, and that were not told yet.
-    struct untold {
-        std::uint64_t messages = 0;
-        std::chrono::steady_clock::time_point told_at = {};
-
-        std::uint64_t now_with_one_more();
-    };
-    untold strangers_;
-    untold older_;
 };
 
 }  // namespace walrelay::tasks

@@ -1,7 +1,5 @@
 #include "tasks/cleanup/row_rules.hpp"
 
-#include "relay/machine/stream_owner.hpp"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -23,19 +21,6 @@ bool read_hexadecimal(std::string_view text, Number& into) {
 }
 
 }  // namespace
-
-std::string fingerprint_of_ids(const outbox_table& table) {
-    const auto id = table.columns.id.value_or("id");
-    std::string part;
-    for (const std::string_view text :
-         {std::string_view(table.table.schema), std::string_view(table.table.name),
-          std::string_view(table.message_prefix), std::string_view(table.message_id),
-          std::string_view(id)}) {
-        part.append(text);
-        part += '\0';
-    }
-    return relay::fingerprint_of_texts({std::move(part)});
-}
 
 std::string to_string(const row_rules& rules) {
     return fmt::format("{}{}.{:x}.{:x}.{:x}", rules_word, rules.fingerprint, rules.table,
@@ -65,7 +50,7 @@ std::optional<row_rules> parse_row_rules(std::string_view text) {
     return is_whole ? std::optional(std::move(read)) : std::nullopt;
 }
 
-row_rules rules_after(row_rules now, const std::optional<std::string>& kept, lsn mark,
+row_rules rules_after(row_rules now, const std::optional<std::string>& kept, marked_ids marked,
                       lsn wal_end) {
     if (kept && kept->empty()) {
         return now;
@@ -75,11 +60,14 @@ row_rules rules_after(row_rules now, const std::optional<std::string>& kept, lsn
     if (is_new) {
         // Of another server its messages delete nothing anyway, and the mark may still have an LSN
         // of its.
-        now.since = std::min(mark, wal_end);
+        now.since = std::min(marked.since, wal_end);
     } else if (!before) {
         now.since = wal_end;  // somebody has written over it
     } else if (before->table != now.table || before->fingerprint != now.fingerprint) {
         now.since = std::max(before->since, wal_end);
+    } else if (marked.is_kept) {
+        // Others can have been in use, and been taken back, while nobody wrote down here.
+        now.since = std::max(before->since, std::min(marked.since, wal_end));
     } else {
         now.since = before->since;
     }

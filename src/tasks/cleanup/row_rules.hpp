@@ -4,7 +4,6 @@
 #pragma once
 
 #include "core/lsn.hpp"
-#include "core/outbox_table.hpp"
 #include "core/position.hpp"
 
 #include <cstdint>
@@ -15,7 +14,7 @@
 namespace walrelay::tasks {
 
 struct row_rules {
-    /// fingerprint_of_ids.
+    /// relay::fingerprint_of_ids.
     std::string fingerprint;
     /// pg_class.oid: one of the same name that was made since is another table.
     std::uint32_t table = 0;
@@ -31,15 +30,20 @@ struct row_rules {
 /// Nothing where it is no such text.
 [[nodiscard]] std::optional<row_rules> parse_row_rules(std::string_view text);
 
-/// The part of the configuration that decides which message stands for which row.
-[[nodiscard]] std::string fingerprint_of_ids(const outbox_table& table);
+/// Since when a relay knows that its messages have the ids of today.
+struct marked_ids {
+    lsn since = {};
+    /// The stream's mark says so, which every relay of the slot writes before it publishes by other
+    /// rules. Else the relay took it for granted when it began.
+    bool is_kept = false;
+};
 
 /// `now` with its `since`. `kept`: what was kept with the consumer; nothing where there was none,
-/// empty where a version before this one made it, whose configuration is taken over. `mark`: from
-/// where on the stream's mark says that its messages are of this configuration. `wal_end`: what
+/// empty where a version before this one made it, whose configuration is taken over. What is kept
+/// there says nothing of a time when the table was not cleaned: the mark does. `wal_end`: what
 /// another configuration, or another table, has published was committed before it.
-[[nodiscard]] row_rules rules_after(row_rules now, const std::optional<std::string>& kept, lsn mark,
-                                    lsn wal_end);
+[[nodiscard]] row_rules rules_after(row_rules now, const std::optional<std::string>& kept,
+                                    marked_ids marked, lsn wal_end);
 
 /// Whether a message of this position can have been published by other rules.
 [[nodiscard]] bool came_before(const row_rules& rules, const commit_position& where);

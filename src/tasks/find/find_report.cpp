@@ -3,10 +3,12 @@
 #include "core/joined.hpp"
 #include "core/json_string.hpp"
 #include "core/one_line.hpp"
+#include "preflight/preflight.hpp"
 
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
 #include <iterator>
 #include <string_view>
@@ -97,8 +99,19 @@ std::string words_of(const event_trace& one, const surroundings& around) {
            unseen;
 }
 
+/// Whether the consumer is ever to get it.
+bool is_for(const nats::consumer_place& place, const traced_message& message) {
+    return place.subjects.empty() ||
+           std::ranges::any_of(place.subjects, [&](const std::string& filter) {
+               return preflight::subject_covers(filter, message.subject);
+           });
+}
+
 /// Of one message, for the consumer that was asked about.
 std::string_view state_for(const nats::consumer_place& place, const traced_message& message) {
+    if (!is_for(place, message)) {
+        return "not of its subjects";
+    }
     if (message.sequence <= place.acked) {
         return place.acks ? "acked" : "delivered";
     }
@@ -135,7 +148,9 @@ public:
                                     stored_text(message.stored), message.subject,
                                     occasion_in_words(message));
             if (around.place) {
-                text += fmt::format("; {}: {}", around.consumer, state_for(*around.place, message));
+                const auto& place = *around.place;
+                text += fmt::format("; {}: {}", around.consumer, state_for(place, message));
+                text += is_for(place, message) ? "" : " (" + joined(place.subjects) + ")";
             }
             line("  message", text);
         }

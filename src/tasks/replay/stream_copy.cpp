@@ -241,7 +241,7 @@ void stream_copy::send() {
 
 void stream_copy::take_reply(const nats::reply& answer) {
     const auto& stream = target_.settings.nats.stream;
-    const auto outcome = relay::parse_publish_reply(answer.body, stream);
+    const auto outcome = relay::parse_publish_reply(answer.body, stream, connection_->domain());
     const auto verdict = lane_->on_reply({answer.epoch, answer.index}, outcome, now());
     switch (verdict) {
         case relay::lane_verdict::carry_on:

@@ -1,8 +1,8 @@
 #include "tasks/verify/verification.hpp"
 
 #include "core/position.hpp"
-#include "outbox/reading_order.hpp"
 #include "postgres/catalog/inspector.hpp"
+#include "postgres/tables/dead_letter_store.hpp"
 #include "postgres/tables/slot_start.hpp"
 #include "postgres/tables/witness_store.hpp"
 #include "relay/checkpoint/evidence.hpp"
@@ -32,11 +32,6 @@ error without_history(const std::string& stream) {
             "use a stream with limits retention for walrelay"};
 }
 
-error missing_table(const table_name& table) {
-    return {errc::postgres_unsuitable, "table " + to_string(table) + " does not exist",
-            "correct outbox.table in the configuration"};
-}
-
 error start_unknown(const std::string& slot) {
     return {errc::postgres_unsuitable,
             "what was in the tables before slot " + slot +
@@ -52,7 +47,7 @@ verification::verification(servers::executors on, const config::settings& settin
       settings_(settings),
       options_(options),
       progress_(options.progress),
-      where_(options.where) {}
+      rows_(options.where) {}
 
 boost::asio::awaitable<result<verify_outcome>> verification::run() {
     if (auto opened = open_stream(); !opened) {
@@ -82,35 +77,30 @@ boost::asio::awaitable<result<verify_outcome>> verification::run() {
     if (!found) {
         co_return found.error();
     }
-    verify_outcome done;
-    done.report = std::move(*found);
-    done.slot = slot_;
-    done.removed_messages = removed_messages_;
-    done.snapshot_end = snapshot_.end;
-    done.halt = halt_;
-    done.slot_not_read = slot_not_read_;
-    const auto looked = co_await look_at_requests(done);
+    done_.report = std::move(*found);
+    done_.snapshot_end = snapshot_.end;
+    const auto looked = co_await look_at_requests();
     if (!looked) {
         co_return looked.error();
     }
-    co_return done;
+    co_return std::move(done_);
 }
 
-verification::outcome<> verification::look_at_requests(verify_outcome& done) {
+verification::outcome<> verification::look_at_requests() {
     auto retries = co_await look_at_retries(on_, settings_, *sql_, however_old);
     if (!retries) {
         co_return retries.error();
     }
-    done.lost_retries = std::move(retries->lost);
+    done_.lost_retries = std::move(retries->lost);
     auto replays = co_await look_at_open_replays(on_, settings_, *sql_);
     if (!replays) {
         co_return replays.error();
     }
     for (const auto& each : *replays) {
         if (!each.stored) {
-            done.unread_replays.push_back(each);
+            done_.unread_replays.push_back(each);
         } else if (each.lost > 0) {
-            done.lost_replays.push_back(each);
+            done_.lost_replays.push_back(each);
         }
     }
     co_return result<void>{};
@@ -138,7 +128,7 @@ verification::outcome<> verification::begin() {
     auto slot = settings_.postgres.slot;
     const auto halt = co_await postgres::read_halt(*sql_, std::move(slot));
     if (halt) {
-        halt_ = *halt;
+        done_.halt = *halt;
     }
     auto tables = servers::table_names_of(settings_);
     auto begun = co_await postgres::begin_snapshot(*sql_, std::move(tables));
@@ -156,8 +146,8 @@ verification::outcome<> verification::begin() {
     if (excuses_removed() && options_.since_slot) {
         co_await look_at_witness();
     }
-    if (auto made = make_readers(); !made) {
-        co_return made.error();
+    if (auto prepared = rows_.prepare(settings_, snapshot_, excuses_removed()); !prepared) {
+        co_return prepared.error();
     }
     co_return make_auditor();
 }
@@ -186,7 +176,7 @@ boost::asio::awaitable<void> verification::look_at_witness() {
     const auto& facts = stream_->facts();
     const bool is_gone = facts.removed_count() + facts.counts_from > what.sequence;
     if (seen && is_gone && relay::judge_stream(what, *seen) == relay::stream_verdict::holds) {
-        was_stored_ = "NOT (" + (*known)->is_later + ")";
+        rows_.were_stored("NOT (" + (*known)->is_later + ")");
     }
 }
 
@@ -199,29 +189,9 @@ verification::outcome<> verification::look_at_start() {
     if (!*start) {
         co_return start_unknown(settings_.postgres.slot);
     }
-    where_ = where_.empty() ? (*start)->is_later : "(" + where_ + ") AND " + (*start)->is_later;
+    rows_.narrow_to((*start)->is_later);
     since_ = before_slot((*start)->consistent_point);
     co_return result<void>{};
-}
-
-result<void> verification::make_readers() {
-    for (std::size_t index = 0; index < settings_.outbox.size(); ++index) {
-        const auto& facts = snapshot_.tables[index];
-        if (!facts.exists) {
-            return missing_table(facts.table);
-        }
-        auto reader = outbox::message_id_reader::make(settings_.outbox[index], facts.columns,
-                                                      snapshot_.domains);
-        if (!reader) {
-            return reader.error();
-        }
-        readers_.push_back(std::move(*reader));
-        auto order =
-            outbox::reading_order_of(settings_.outbox[index], facts.columns, snapshot_.domains);
-        const bool by_time = excuses_removed() && order && order->follows_time;
-        orders_.push_back(by_time ? std::move(order->columns) : std::vector<std::string>());
-    }
-    return {};
 }
 
 result<void> verification::make_auditor() {
@@ -251,7 +221,7 @@ result<void> verification::make_auditor() {
 }
 
 verification::outcome<> verification::read_rows() {
-    for (std::uint32_t number = 0; number < readers_.size(); ++number) {
+    for (std::uint32_t number = 0; number < rows_.table_count(); ++number) {
         const auto read = co_await read_table(number);
         if (!read) {
             co_return read.error();
@@ -261,18 +231,10 @@ verification::outcome<> verification::read_rows() {
 }
 
 verification::outcome<> verification::read_table(std::uint32_t number) {
-    auto table = settings_.outbox[number].table;
-    auto columns = readers_[number].columns();
-    auto where = where_;
-    auto order = orders_[number];
-    auto judged = was_stored_;
-    if (!order.empty()) {
-        columns.push_back(order.front());
-    }
-    const auto opened =
-        co_await postgres::open_cursor(*sql_, std::move(table), std::move(columns),
-                                       std::move(where), std::move(order), std::move(judged));
-    last_time_.reset();
+    auto how = rows_.begin(number);
+    const auto opened = co_await postgres::open_cursor(*sql_, std::move(how.table),
+                                                       std::move(how.columns), std::move(how.where),
+                                                       std::move(how.order), std::move(how.judged));
     if (!opened) {
         co_return opened.error();
     }
@@ -289,41 +251,11 @@ verification::outcome<> verification::read_table(std::uint32_t number) {
         if (rows->empty()) {
             co_return result<void>{};
         }
-        if (auto added = add_rows(number, *rows); !added) {
+        if (auto added = rows_.add(*rows, *auditor_); !added) {
             co_return added.error();
         }
         progress_.tell(auditor_->rows_read(), auditor_->messages_read());
     }
-}
-
-result<void> verification::add_rows(std::uint32_t number, const postgres::row_set& rows) {
-    std::vector<field> values;
-    std::string id;
-    const auto id_columns = static_cast<std::ptrdiff_t>(readers_[number].columns().size());
-    for (const auto& row : rows.rows()) {
-        values.assign(row.begin(), row.begin() + id_columns);
-        const auto age = age_of(number, row);
-        const auto made = readers_[number].read(values, id);
-        if (!made) {
-            auditor_->add_row_without_id(number, made.error().what, age);
-            continue;
-        }
-        if (auto added = auditor_->add_row(number, id, age); !added) {
-            return added;
-        }
-    }
-    return {};
-}
-
-audit::row_age verification::age_of(std::uint32_t number, const std::vector<postgres::cell>& row) {
-    audit::row_age age;
-    age.was_stored = !was_stored_.empty() && row.back() == "t";
-    if (!orders_[number].empty()) {
-        const auto& time = row[readers_[number].columns().size()];
-        age.begins_a_time = !last_time_ || *last_time_ != time;
-        last_time_ = time;
-    }
-    return age;
 }
 
 result<void> verification::read_first_messages() {
@@ -339,9 +271,9 @@ result<void> verification::read_first_messages() {
     // Limits go on removing until the first one is read.
     const auto begins = first.value_or(stream_->read_to() + 1);
     const auto counted_from = stream_->facts().counts_from;
-    removed_messages_ =
+    done_.removed_messages =
         std::max(stream_->facts().removed_count(), begins - std::min(begins, counted_from));
-    auditor_->expect_removed(removed_messages_);
+    auditor_->expect_removed(done_.removed_messages);
     return read;
 }
 
@@ -398,7 +330,7 @@ verification::outcome<audit::finding_kind> verification::settle() {
         if (!slot) {
             co_return slot.error();
         }
-        slot_ = *slot;
+        done_.slot = *slot;
         if (auto read = read_messages(); !read) {
             co_return read.error();
         }
@@ -428,24 +360,27 @@ verification::outcome<audit::finding_kind> verification::settle() {
 /// Nobody streams, so that what the slot does not bring now, no relay will bring.
 verification::outcome<audit::finding_kind> verification::settle_with_idle_slot() {
     const auto read = co_await read_slot();
-    if (read && *read == 0) {
+    if (read) {
         co_return audit::finding_kind::missing;
     }
-    if (!read) {
-        slot_not_read_ = read.error();
-    }
+    done_.slot_not_read = read.error();
     // A halted slot is known to stand after rows that the stream lacks.
-    co_return halt_ ? audit::finding_kind::missing : audit::finding_kind::undelivered;
+    co_return done_.halt ? audit::finding_kind::missing : audit::finding_kind::undelivered;
 }
 
-verification::outcome<std::uint64_t> verification::read_slot() {
+verification::outcome<> verification::read_slot() {
     postgres::kept_replay whole;
     whole.slot = settings_.postgres.slot;
     whole.kept_slot = settings_.postgres.slot;
-    whole.until = std::min(snapshot_.end, slot_->flushed);
-    std::uint64_t without_id = 0;
-    if (whole.until <= slot_->confirmed) {
-        co_return without_id;
+    whole.until = std::min(snapshot_.end, done_.slot->flushed);
+    if (whole.until <= done_.slot->confirmed) {
+        co_return result<void>{};
+    }
+    // One that was set aside before the slot was told is there already, and counted.
+    const auto set_aside = co_await postgres::dead_letters_after(*sql_, done_.slot->confirmed,
+                                                                 settings_.postgres.slot);
+    if (!set_aside) {
+        co_return set_aside.error();
     }
     auto past = co_await kept_stream::open(on_, settings_, *sql_, std::move(whole),
                                            relay::replayed_as::message);
@@ -459,15 +394,14 @@ verification::outcome<std::uint64_t> verification::read_slot() {
             return;
         }
         if (row.content->id.empty()) {
-            ++without_id;
+            if (std::ranges::find(*set_aside, row.where) == set_aside->end()) {
+                auditor_->add_awaited_without_id(static_cast<std::uint32_t>(*row.table));
+            }
         } else {
             added = auditor_->add_awaited(row.content->id);
         }
     });
-    if (!read || !added) {
-        co_return read ? added.error() : read.error();
-    }
-    co_return without_id;
+    co_return read ? added : read;
 }
 
 bool verification::has_passed(const postgres::slot_progress& slot) const {

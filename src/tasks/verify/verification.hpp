@@ -6,12 +6,12 @@
 #include "config/settings.hpp"
 #include "core/error.hpp"
 #include "nats/requests/stream_scan.hpp"
-#include "outbox/message_id_reader.hpp"
 #include "postgres/session/connection.hpp"
 #include "postgres/tables/halt_store.hpp"
 #include "postgres/tables/outbox_snapshot.hpp"
 #include "servers/run_to_end.hpp"
 #include "tasks/replayed_rows.hpp"
+#include "tasks/verify/compared_rows.hpp"
 #include "tasks/verify/verify_options.hpp"
 #include "tasks/verify/verify_progress.hpp"
 
@@ -67,13 +67,9 @@ private:
     outcome<> begin();
     outcome<> look_at_start();
     boost::asio::awaitable<void> look_at_witness();
-    result<void> make_readers();
     result<void> make_auditor();
     outcome<> read_rows();
     outcome<> read_table(std::uint32_t number);
-    result<void> add_rows(std::uint32_t number, const postgres::row_set& rows);
-    [[nodiscard]] audit::row_age age_of(std::uint32_t number,
-                                        const std::vector<postgres::cell>& row);
     result<void> read_first_messages();
     [[nodiscard]] bool excuses_removed() const {
         return options_.excuses_removed && stream_->facts().removed_count() > 0;
@@ -83,11 +79,10 @@ private:
     outcome<> read_dead_letters();
     outcome<audit::finding_kind> settle();
     /// What was asked for through the WAL.
-    outcome<> look_at_requests(verify_outcome& done);
+    outcome<> look_at_requests();
     outcome<audit::finding_kind> settle_with_idle_slot();
-    /// Tells the auditor the rows that the slot still brings, out of a copy of it. How many it
-    /// brings that have no id to be told by.
-    outcome<std::uint64_t> read_slot();
+    /// Tells the auditor the rows that the slot still brings, out of a copy of it.
+    outcome<> read_slot();
     [[nodiscard]] bool has_passed(const postgres::slot_progress& slot) const;
 
     servers::executors on_;
@@ -98,24 +93,13 @@ private:
     std::optional<postgres::connection> sql_;
     postgres::snapshot_facts snapshot_;
     std::chrono::steady_clock::time_point snapshot_at_;
-    /// Of the rows and of the messages that are compared.
-    std::string where_;
+    compared_rows rows_;
+    /// Of the messages that are compared.
     lsn since_ = {};
-    std::vector<outbox::message_id_reader> readers_;
-    /// By which the rows of a table are read; empty where it says nothing of time, or is not
-    /// needed.
-    std::vector<std::vector<std::string>> orders_;
-    /// What the rows are sorted by, of the row that was read last.
-    std::optional<postgres::cell> last_time_;
-    /// SQL that is true of rows which are known to have been stored before the first message that
-    /// the stream has now; empty where none are.
-    std::string was_stored_;
-    std::uint64_t removed_messages_ = 0;
     std::unique_ptr<audit::auditor> auditor_;
-    std::optional<postgres::slot_progress> slot_;
     std::string last_dead_letter_;
-    std::optional<postgres::kept_halt> halt_;
-    std::optional<error> slot_not_read_;
+    /// As far as it is known.
+    verify_outcome done_;
 };
 
 }  // namespace walrelay::tasks

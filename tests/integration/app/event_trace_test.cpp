@@ -50,6 +50,21 @@ TEST_F(EventTrace, IsAwaitedAsLongAsTheSlotIsNotAtTheEnd) {
     EXPECT_EQ(judged(), verdict::halted);
 }
 
+TEST_F(EventTrace, IsForAConsumerOnlyUnderOneOfItsSubjects) {
+    around_.consumer = "billing";
+    trace_.messages = {{.sequence = 5, .subject = "events.order.paid"}};
+    const auto says = [&](std::vector<std::string> subjects) {
+        around_.place = nats::consumer_place{4, 4, std::move(subjects)};
+        return said();
+    };
+    EXPECT_THAT(says({}), HasSubstr("billing: not delivered yet"));
+    EXPECT_THAT(says({"events.user.>", "events.*.paid"}), HasSubstr("billing: not delivered yet"));
+    EXPECT_THAT(says({"events.user.>", "events.order"}),
+                HasSubstr("billing: not of its subjects (events.user.>, events.order)"));
+    around_.place->acked = 9;
+    EXPECT_THAT(said(), HasSubstr("billing: not of its subjects")) << "it has acked others";
+}
+
 TEST_F(EventTrace, IsSetAsideOnlyWhereItsLetterIsOpen) {
     around_.confirmed = around_.wal_end;
     const auto with_letter = [&](const char* state) {

@@ -1,6 +1,7 @@
 #include "tasks/cleanup/row_rules.hpp"
 
 #include "nats/requests/cleanup_cursor.hpp"
+#include "relay/machine/stream_owner.hpp"
 
 #include <gtest/gtest.h>
 
@@ -10,7 +11,8 @@
 namespace walrelay::tasks {
 namespace {
 
-constexpr lsn mark{0x200};
+constexpr marked_ids mark{lsn{0x200}};
+constexpr marked_ids kept_mark{lsn{0x200}, true};
 constexpr lsn wal_end{0x900};
 
 row_rules now() {
@@ -37,7 +39,7 @@ TEST(RowRules, AreReadAsTheyWereWritten) {
 }
 
 TEST(RowRules, HoldFromWhereTheMarkSaysForANewConsumer) {
-    EXPECT_EQ(rules_after(now(), std::nullopt, mark, wal_end), since(mark));
+    EXPECT_EQ(rules_after(now(), std::nullopt, mark, wal_end), since(mark.since));
 }
 
 TEST(RowRules, AreTakenOverFromAVersionThatKeptNone) {
@@ -57,15 +59,25 @@ TEST(RowRules, HoldOnlySinceTheyHaveChanged) {
     EXPECT_EQ(after(of_before), since(lsn{0xA00}));
 }
 
+/// The consumer, which is all that the clean-up had, shows no more than that they were these once.
+TEST(RowRules, HoldOnlySinceTheMarkSaysSoWhereOthersWereTakenBack) {
+    const auto kept = to_string(since(lsn{0x100}));
+    EXPECT_EQ(rules_after(now(), kept, kept_mark, wal_end), since(kept_mark.since));
+    EXPECT_EQ(rules_after(now(), kept, {lsn{0x80}, true}, wal_end), since(lsn{0x100}));
+    EXPECT_EQ(rules_after(now(), kept, {lsn{0x99900}, true}, wal_end), since(wal_end));
+    EXPECT_EQ(rules_after(now(), kept, mark, wal_end), since(lsn{0x100}))
+        << "a relay without a mark begins anew with each start";
+}
+
 TEST(RowRules, AreOfWhatMakesAnId) {
     outbox_table table{.table = {"public", "orders"}, .message_id = "{id}"};
-    const auto before = fingerprint_of_ids(table);
+    const auto before = relay::fingerprint_of_ids(table);
     table.republish = republish_rule{"status", "again"};
     table.columns.version = "number";
     table.columns.id = "id";
-    EXPECT_EQ(fingerprint_of_ids(table), before);
+    EXPECT_EQ(relay::fingerprint_of_ids(table), before);
     table.message_id = "{reference}";
-    EXPECT_NE(fingerprint_of_ids(table), before);
+    EXPECT_NE(relay::fingerprint_of_ids(table), before);
 }
 
 TEST(RowRules, HoldFromNowOnWhereTheTableIsAnotherOne) {
@@ -82,9 +94,10 @@ TEST(RowRules, HoldFromNowOnWhereSomebodyHasWrittenOverThem) {
 TEST(RowRules, AreTakenOverFromNobodyElsesDescription) {
     const std::string purpose = "rows of walrelay's outbox that are due for deletion";
     EXPECT_EQ(nats::note_in(purpose), "");
-    EXPECT_EQ(nats::note_in(purpose + "; " + to_string(since(mark))), to_string(since(mark)));
+    EXPECT_EQ(nats::note_in(purpose + "; " + to_string(since(mark.since))),
+              to_string(since(mark.since)));
     for (const auto& other : {std::string(), std::string("x"), purpose + "!", "my " + purpose,
-                              to_string(since(mark))}) {
+                              to_string(since(mark.since))}) {
         EXPECT_EQ(rules_after(now(), nats::note_in(other), mark, wal_end), since(wal_end)) << other;
     }
 }
@@ -92,8 +105,8 @@ TEST(RowRules, AreTakenOverFromNobodyElsesDescription) {
 TEST(RowRules, OfAnotherServerSayNothingOfItsPositions) {
     auto of_before = since(lsn{0x99900});
     of_before.system_identifier = 1;
-    EXPECT_EQ(after(of_before), since(mark));
-    EXPECT_EQ(rules_after(now(), to_string(of_before), lsn{0x99900}, wal_end), since(wal_end))
+    EXPECT_EQ(after(of_before), since(mark.since));
+    EXPECT_EQ(rules_after(now(), to_string(of_before), {lsn{0x99900}}, wal_end), since(wal_end))
         << "nor does the mark, until the stream has been compared";
 }
 

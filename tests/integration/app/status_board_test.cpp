@@ -21,7 +21,7 @@ protected:
     void slot_has_left(std::chrono::seconds time, std::int64_t safe_wal_bytes) {
         slot_usage usage;
         usage.safe_wal_bytes = safe_wal_bytes;
-        board_.slot_was_read(usage, at(time));
+        board_.servers().slot_was_read(usage, at(time));
     }
 
     relay_status status_;
@@ -39,42 +39,42 @@ TEST_F(StatusBoard, TellsHowSoonTheSlotCanBeLost) {
 }
 
 TEST_F(StatusBoard, TellsWhatWasGivenUpBeforeItsTime) {
-    board_.kept_position_was_dropped(kept_kind::bookmark, giving_way::expired, at(1s));
-    board_.kept_position_was_dropped(kept_kind::trail, giving_way::unwanted, at(2s));
+    board_.kept().was_dropped(kept_kind::bookmark, giving_way::expired, at(1s));
+    board_.kept().was_dropped(kept_kind::trail, giving_way::unwanted, at(2s));
     EXPECT_FALSE(board_.report(at(3s)).last_given_up);
-    board_.trail_was_moved_on(giving_way::max_wal, at(4s));
+    board_.kept().trail_was_moved_on(giving_way::max_wal, at(4s));
     auto last = board_.report(at(9s)).last_given_up;
     ASSERT_TRUE(last);
     EXPECT_EQ(last->at, at(4s).wall);
     EXPECT_EQ(last->what, kept_kind::trail);
-    board_.kept_position_was_dropped(kept_kind::bookmark, giving_way::no_free_slot, at(5s));
+    board_.kept().was_dropped(kept_kind::bookmark, giving_way::no_free_slot, at(5s));
     EXPECT_EQ(board_.report(at(9s)).last_given_up->what, kept_kind::bookmark);
 }
 
 TEST_F(StatusBoard, TellsForHowLongReplaysHaveStoodStill) {
     kept_positions found;
-    board_.kept_positions_were_read(found, at(1s));
+    board_.kept().were_read(found, at(1s));
     EXPECT_EQ(board_.report(at(2s)).replays_still_for, std::nullopt);
     found.replays = {{"slot", std::nullopt, 1, 100, 10}};
-    board_.kept_positions_were_read(found, at(10s));
-    board_.kept_positions_were_read(found, at(30s));
+    board_.kept().were_read(found, at(10s));
+    board_.kept().were_read(found, at(30s));
     EXPECT_EQ(board_.report(at(40s)).replays_still_for, 30s);
-    board_.kept_positions_were_read(std::nullopt, at(40s));
+    board_.kept().were_read(std::nullopt, at(40s));
     EXPECT_EQ(board_.report(at(40s)).replays_still_for, std::nullopt) << "nothing is known of it";
     found.replays[0].rows_written = 20;
-    board_.kept_positions_were_read(found, at(50s));
+    board_.kept().were_read(found, at(50s));
     EXPECT_EQ(board_.report(at(55s)).replays_still_for, 5s);
     found.replays.clear();
-    board_.kept_positions_were_read(found, at(60s));
+    board_.kept().were_read(found, at(60s));
     EXPECT_EQ(board_.report(at(61s)).replays_still_for, std::nullopt);
 }
 
 /// A look of every minute takes its time, and is not to be missing meanwhile.
 TEST_F(StatusBoard, ShowsWhatWasFoundUntilTheNextLookIsOverdue) {
     status_.postgres_connected = true;
-    board_.findings_were_read(std::vector<finding>{}, at(0s));
-    board_.kept_positions_were_read(kept_positions{}, at(0s));
-    board_.letters_were_read(open_letters{}, at(0s), 100s);
+    board_.servers().findings_were_read(std::vector<finding>{}, at(0s));
+    board_.kept().were_read(kept_positions{}, at(0s));
+    board_.servers().letters_were_read(open_letters{}, at(0s), 100s);
     const auto early = board_.report(at(90s));
     EXPECT_TRUE(early.findings.facts && early.kept.facts && early.letters.facts);
     EXPECT_TRUE(board_.report(at(150s)).letters.facts);

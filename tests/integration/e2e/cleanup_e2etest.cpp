@@ -131,6 +131,33 @@ TEST_P(Cleanup, AMessageOfAnotherMessageIdDeletesNothing) {
     EXPECT_EQ(count("true", "orders"), "4");
 }
 
+/// Nobody who cleans has seen that there was another one.
+TEST_P(Cleanup, AMessageIdThatWasTakenBackDeletesNothingOfMeanwhile) {
+    bench.execute(
+        "CREATE TABLE orders (id bigint PRIMARY KEY, reference bigint UNIQUE, aggregate_type text "
+        "DEFAULT 'order', event_type text DEFAULT 'made', event_data text DEFAULT '{}'); INSERT "
+        "INTO orders VALUES (2, 90), (4, 91)");
+    const std::string by_id = "message_id = '{id}'\n";
+    bench.set_outbox(outbox(one_second + by_id, "orders"));
+    bench.start();
+    bench.execute("INSERT INTO orders VALUES (10, 10)");
+    ASSERT_TRUE(eventually(patience, [&] { return count("id >= 10", "orders") == "0"; }))
+        << bench.relay().log();
+    bench.stop();
+    bench.set_outbox(outbox("message_id = '{reference}'\n", "orders"));
+    bench.start();
+    bench.execute("INSERT INTO orders VALUES (1, 2), (3, 4)");
+    ASSERT_TRUE(bench.confirms_messages(3));
+    bench.stop();
+    bench.set_outbox(outbox(one_second + by_id, "orders"));
+    bench.start();
+    bench.execute("INSERT INTO orders VALUES (11, 11), (12, 12)");
+    ASSERT_TRUE(eventually(patience, [&] { return count("id >= 10", "orders") == "0"; }))
+        << bench.relay().log();
+    EXPECT_EQ(count("true", "orders"), "4") << "2 and 4 were never published";
+    EXPECT_NE(bench.relay().log().find("by another message_id"), std::string::npos);
+}
+
 /// Blanks of char(n), and characters that no header may have, are encoded in a message id.
 TEST_P(Cleanup, IdsOfEveryTypeAreFoundAgain) {
     struct key {
@@ -380,6 +407,29 @@ TEST_P(CleanupOfPartitions, PendingRowsAndRowsOfBeforeTheSlotHoldTheirs) {
     ASSERT_TRUE(bench.relay().wait_for_log("partition public.Old stays", patience));
     ASSERT_TRUE(bench.relay().wait_for_log("partition public.later stays", patience));
     EXPECT_EQ(partitions(), "\"Old\" later current");
+}
+
+/// The ids of its rows are those of messages, and of other rows.
+TEST_P(CleanupOfPartitions, MessagesOfAnotherMessageIdStandForNoRow) {
+    bench.execute("ALTER TABLE outbox ADD reference uuid");
+    bench.execute(
+        "INSERT INTO outbox (id, created_at, reference) SELECT md5('old' || n)::uuid, "
+        "'2020-01-10', gen_random_uuid() FROM generate_series(1, 10) AS n");
+    use("message_id = '{reference}'\n");
+    bench.start();
+    bench.execute(
+        "INSERT INTO outbox (created_at, reference) SELECT '2020-03-10', md5('old' || n)::uuid "
+        "FROM generate_series(1, 10) AS n");
+    ASSERT_TRUE(bench.confirms_messages(10));
+    bench.stop();
+    use(std::string(one_second) + "message_id = '{id}'\n");
+    bench.start();
+    ASSERT_TRUE(bench.relay().wait_for_log("partition public.Old stays", patience))
+        << bench.relay().log();
+    EXPECT_TRUE(bench.relay().wait_for_log("by another message_id", patience))
+        << bench.relay().log();
+    EXPECT_NE(partitions().find("\"Old\""), std::string::npos);
+    bench.stop();
 }
 
 INSTANTIATE_TEST_SUITE_P(Plugins, CleanupOfPartitions, both_plugins(), plugin_name);

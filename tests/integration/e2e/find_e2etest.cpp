@@ -260,6 +260,27 @@ TEST_P(Find, TellsHowFarAConsumerHasCome) {
     EXPECT_THAT(none.output, HasSubstr("nobody: the stream has none of that name"));
 }
 
+/// It neither waits for it nor has acked it, whatever came after.
+TEST_P(Find, TellsThatAConsumerIsNotToGetAMessage) {
+    bench.start();
+    relay(1, 2);
+    const auto connection = connect_to(shared_nats().url());
+    const auto context = jetstream_of(connection.get());
+    jsConsumerConfig of_others;
+    jsConsumerConfig_Init(&of_others);
+    of_others.Durable = "shipping";
+    of_others.AckPolicy = js_AckExplicit;
+    const auto filter = bench.name() + ".shipment.*";
+    of_others.FilterSubject = filter.c_str();
+    ASSERT_EQ(js_AddConsumer(nullptr, context.get(), bench.stream_name().c_str(), &of_others,
+                             nullptr, nullptr),
+              NATS_OK);
+    EXPECT_THAT(find({event_id(1), "--consumer", "shipping"}).output,
+                HasSubstr("shipping: not of its subjects (" + filter + ")"));
+    EXPECT_THAT(find({event_id(1), "--consumer", "shipping", "--json"}).output,
+                HasSubstr(R"("consumer":"not of its subjects")"));
+}
+
 TEST_P(Find, SaysWhatItIsToBeAsked) {
     EXPECT_EQ(find({}).exit_code, 2);
     EXPECT_EQ(find({"a", "--sequence", "1"}).exit_code, 2);

@@ -122,6 +122,44 @@ TEST_P(LeftOut, RowsThatARunWentOnWithoutAreMissedOnce) {
     expect_that_nobody_is_missed();
 }
 
+/// They cannot be told apart, but counted: those that the slot still brings are not given up.
+TEST_P(LeftOut, RowsWithoutAnIdThatAnOperatorWentOnWithoutAreMissedOnce) {
+    bench.execute("ALTER TABLE outbox_events ADD reference text");
+    bench.set_outbox(
+        "[[outbox]]\ntable = 'public.outbox_events'\nsubject = '%.all'\nmessage_id = "
+        "'{reference}'");
+    bench.execute("ALTER TABLE outbox_events ALTER reference SET DEFAULT 'first'");
+    bench.start();
+    bench.execute(insert_event(1));
+    ASSERT_TRUE(bench.wait_for_messages(1));
+    bench.stop();
+    bench.execute("ALTER TABLE outbox_events ALTER reference DROP DEFAULT");
+    bench.execute(insert_events(2, 3));
+    bench.execute("ALTER TABLE outbox_events ALTER reference SET DEFAULT 'lost'");
+    bench.execute(insert_event(4));
+    bench.execute("SELECT pg_replication_slot_advance(" + as_literal(bench.name()) +
+                  ", pg_current_wal_lsn())");
+    bench.execute("ALTER TABLE outbox_events ALTER reference DROP DEFAULT");
+    bench.execute(insert_event(5));
+    ASSERT_EQ(bench.command({"run"}).exit_code, 3);
+    const auto given_up = bench.command({"resume", "--give-up"});
+    EXPECT_EQ(given_up.exit_code, 0) << given_up.errors;
+    EXPECT_NE(given_up.output.find("2 rows without a message id"), std::string::npos)
+        << given_up.output;
+    EXPECT_NE(given_up.output.find("Gave up 3 rows"), std::string::npos) << given_up.output;
+    bench.start();
+    ASSERT_TRUE(bench.confirmed_reaches(bench.wal_end())) << bench.relay().log();
+    bench.stop();
+    EXPECT_EQ(bench.session().value_of("SELECT count(*) FILTER (WHERE retries = -1) || ' ' || "
+                                       "count(*) FILTER (WHERE retries = 0) FROM "
+                                       "walrelay.dead_letter"),
+              "3 1");
+    const auto verified = bench.command({"verify"});
+    EXPECT_EQ(verified.exit_code, 0) << verified.output;
+    const auto again = bench.command({"resume", "--give-up"});
+    EXPECT_NE(again.output.find("No row is missing"), std::string::npos) << again.output;
+}
+
 /// Its row can be any that has no id either.
 TEST_P(LeftOut, IsNoRowForADeadLetterThatTellsNoId) {
     relay_around_a_dead_letter();

@@ -3,6 +3,7 @@
 #include "nats/requests/stream_request.hpp"
 #include "nats/requests/stream_scan.hpp"
 #include "nats_fixture.hpp"
+#include "relay/lane/publish_outcome.hpp"
 #include "support/eventually.hpp"
 #include "support/free_port.hpp"
 
@@ -14,6 +15,7 @@ namespace walrelay::test {
 namespace {
 
 using testing::HasSubstr;
+using testing::UnorderedElementsAre;
 using namespace std::chrono_literals;
 
 /// The fixture's server is a leaf node with a JetStream of its own.
@@ -67,6 +69,31 @@ TEST_F(Domain, HasTheStreamThatIsPublishedTo) {
     opened->ask_stream();
     run_until([&] { return !stream_info_.empty(); });
     EXPECT_THAT(stream_info_, HasSubstr("\"last_seq\":2"));
+}
+
+/// The leaf node has a stream of the same name for the same subject: both ack.
+TEST_F(Domain, TellsTheAcksOfItsStreamFromThoseOfOneOfTheSameName) {
+    stream_reader at_the_hub(hub_->url());
+    at_the_hub.create({.name = "S", .subjects = {"s.>"}});
+    const auto opened = open_over_the_leaf();
+    ASSERT_NE(opened, nullptr);
+    EXPECT_EQ(opened->domain(), "hub");
+    stream_reader at_the_leaf(server().url());
+    at_the_leaf.create({.name = "S", .subjects = {"s.>"}});
+    ASSERT_TRUE(opened->publish(sample("1"), 1, std::nullopt));
+    opened->flush();
+    run_until([&] { return replies_.size() == 2 || lost_; });
+    ASSERT_EQ(replies_.size(), 2U);
+    std::vector<relay::outcome_class> kinds;
+    for (const auto& [index, body] : replies_) {
+        const auto read = relay::parse_publish_reply(body, "S", opened->domain());
+        kinds.push_back(read.kind);
+        if (read.kind == relay::outcome_class::unsuitable) {
+            EXPECT_THAT(relay::is_another_stream(read, "S").what, HasSubstr("domain \"leaf\""));
+        }
+    }
+    EXPECT_THAT(kinds, UnorderedElementsAre(relay::outcome_class::stored,
+                                            relay::outcome_class::unsuitable));
 }
 
 TEST_F(Domain, IsReadDescribedAndConsumedOverTheLeaf) {

@@ -449,21 +449,6 @@ TEST_F(Auditor, CountsMessagesWithoutARow) {
     EXPECT_EQ(found.without_row, 2U);
 }
 
-TEST_F(Auditor, ARowWithoutAnIdNeedsADeadLetterWithoutOne) {
-    begin();
-    subject().add_row_without_id(0, "column \"x\" is NULL");
-    subject().add_row_without_id(1, "column \"y\" is NULL");
-    sift();
-    EXPECT_EQ(subject().open_rows(), 2U);
-    dead("", 1);
-    const auto found = conclude();
-    EXPECT_EQ(found.rows, 2U);
-    EXPECT_EQ(found.dead_lettered, 1U);
-    EXPECT_EQ(found.of(finding_kind::missing).count, 1U);
-    EXPECT_EQ(found.of(finding_kind::missing).named.at(0).detail,
-              "1 row has no message id: column \"x\" is NULL");
-}
-
 TEST_F(Auditor, CountsDeletedMessages) {
     begin();
     skip_sequences(4);

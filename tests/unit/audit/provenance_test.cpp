@@ -83,11 +83,11 @@ std::vector<std::string> own_among(const std::vector<std::pair<std::string, std:
     std::vector<std::string> ids;
     for (const auto& [id, position] : messages) {
         if (auto own = judge.add(id, position)) {
-            ids.push_back(*own);
+            ids.push_back(own->id);
         }
     }
     if (auto own = judge.end()) {
-        ids.push_back(*own);
+        ids.push_back(own->id);
     }
     return ids;
 }

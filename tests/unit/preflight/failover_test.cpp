@@ -1,6 +1,7 @@
 // What the preflight says of failover slots, and of tables that hang on an outbox table.
 #include "preflight/descendants.hpp"
 #include "preflight/preflight.hpp"
+#include "preflight/synced_slot.hpp"
 #include "unit/preflight/sound_facts.hpp"
 
 #include <gmock/gmock.h>
@@ -77,6 +78,24 @@ TEST(FailoverPreflight, SaysThatACopyCannotBeStreamedFrom) {
     facts.slot->synced = true;
     ASSERT_THAT(found(facts), SizeIs(2));
     EXPECT_THAT(found(facts)[0], is(finding_severity::warning, "before the standby is promoted"));
+}
+
+/// What the catalog says counts: the words of the server can be of any language.
+TEST(FailoverPreflight, WaitsForThePromotionOfAStandbyThatKeepsACopy) {
+    auto facts = good();
+    facts.in_recovery = true;
+    facts.slot->synced = true;
+    const auto waits = kept_for_promotion("walrelay", facts);
+    ASSERT_TRUE(waits);
+    EXPECT_EQ(advice_for(waits->code), advice::retry) << "no halt";
+    EXPECT_THAT(waits->what, HasSubstr("slot walrelay is a copy"));
+    facts.in_recovery = false;
+    EXPECT_FALSE(kept_for_promotion("walrelay", facts)) << "it is promoted";
+    facts.in_recovery = true;
+    facts.slot->synced = false;
+    EXPECT_FALSE(kept_for_promotion("walrelay", facts)) << "a slot of the standby's own";
+    facts.slot.reset();
+    EXPECT_FALSE(kept_for_promotion("walrelay", facts));
 }
 
 TEST(FailoverPreflight, SaysWhichStandbyHoldsDelivery) {

@@ -48,6 +48,37 @@ TEST(PublishOutcome, NeverTakesTheAckOfAnotherStreamForItsOwn) {
     }
 }
 
+TEST(PublishOutcome, NeverTakesTheAckOfAnotherDomainForItsOwn) {
+    const std::string hub = R"({"stream":"S", "domain":"hub", "seq":17})";
+    for (const auto* const domain : {"leaf", "hu", "hubs", ""}) {
+        const auto read = parse_publish_reply(hub, "S", domain);
+        EXPECT_EQ(read.kind, outcome_class::unsuitable) << domain;
+        EXPECT_EQ(read.sequence, 0U);
+        const auto batch =
+            parse_batch_reply(R"({"stream":"S","domain":"hub","seq":110,"batch":"b1","count":10})",
+                              "S", {10, true}, domain);
+        ASSERT_TRUE(batch);
+        EXPECT_EQ(batch->kind, outcome_class::unsuitable) << domain;
+        const auto why = is_another_stream(read, "S");
+        EXPECT_EQ(why.code, errc::broker_unsuitable);
+        EXPECT_THAT(why.what, HasSubstr("domain \"hub\""));
+        EXPECT_THAT(why.remedy, HasSubstr("nats --js-domain hub stream info S"));
+    }
+}
+
+TEST(PublishOutcome, TakesTheAckOfItsOwnDomainHoweverItIsWritten) {
+    for (const auto* const body :
+         {R"({"stream":"S", "domain":"hub", "seq":17})",
+          R"({"stream":"S","domain":"hub","seq":17})", R"({"stream":"S","seq":17,"domain":"hub"})",
+          R"({"stream":"S", "seq":17})"}) {
+        const auto read = parse_publish_reply(body, "S", "hub");
+        EXPECT_EQ(read.kind, outcome_class::stored) << body;
+        EXPECT_EQ(read.sequence, 17U) << body;
+    }
+    EXPECT_EQ(parse_publish_reply(R"({"stream":"S", "domain":"hub", "seq":17})", "S").sequence, 17U)
+        << "which domain is meant is not known";
+}
+
 TEST(PublishOutcome, TakesNothingElseFromAnotherStreamEither) {
     const auto read = parse_publish_reply(
         R"({"error":{"code":400,"err_code":10071,"description":"wrong last sequence: 5"},)"

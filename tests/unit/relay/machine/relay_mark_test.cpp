@@ -37,6 +37,12 @@ relay::relay_options with_rules() {
     return options;
 }
 
+relay::relay_options with_ids() {
+    auto options = with_rules();
+    options.ids = {"events", "orders"};
+    return options;
+}
+
 class RelayMark : public testing::Test {
 protected:
     void begin(const std::string& description) {
@@ -73,6 +79,41 @@ TEST_F(RelayMark, OfOtherTablesHoldsForRowsToComeWhereTheLastMessageTellsNothing
     EXPECT_EQ(script_.mark_to_be(), "now");
     EXPECT_EQ(script_.rules_hold_since(), lsn{0x500})
         << "a row that was left out before is looked for again";
+}
+
+TEST_F(RelayMark, SaysSinceWhenTheIdsOfEachTableAreThoseOfToday) {
+    relay_script script{with_ids()};
+    script.answers_marks = false;
+    script.wal_end = lsn{0x500};
+    script.description = std::string(other_rules) + " ids=orders.80-numbers.100";
+    script.start();
+    script.broker_connects(0, std::nullopt);
+    script.postgres_connects();
+    EXPECT_THAT(script.written_mark(), HasSubstr(" ids=events.500-orders.80"))
+        << "what was published by another message_id meanwhile came before";
+    EXPECT_THAT(script.machine().ids_hold_since(), ElementsAre(lsn{0x500}, lsn{0x80}));
+    EXPECT_TRUE(script.machine().ids_are_marked());
+}
+
+TEST_F(RelayMark, OfAVersionThatKnewNoIdsHoldsForThemAsForItsRules) {
+    relay_script script{with_ids()};
+    script.description = std::string(same_rules) + "80";
+    script.start();
+    script.broker_connects(0, std::nullopt);
+    script.postgres_connects();
+    EXPECT_THAT(script.written_mark(), HasSubstr(" ids=events.180-orders.180"));
+}
+
+TEST_F(RelayMark, ThatCannotBeWrittenIsNoneThatTheIdsAreKeptIn) {
+    relay_script script{with_ids()};
+    script.answers_marks = false;
+    script.start();
+    script.broker_connects(0, std::nullopt);
+    EXPECT_THAT(script.machine().ids_hold_since(), ElementsAre(std::nullopt, std::nullopt));
+    script.postgres_connects();
+    script.stream_is_marked(refused);
+    EXPECT_THAT(script.machine().ids_hold_since(), Not(Contains(std::nullopt)));
+    EXPECT_FALSE(script.machine().ids_are_marked());
 }
 
 TEST_F(RelayMark, IsWrittenToItsEndBeforeAStop) {

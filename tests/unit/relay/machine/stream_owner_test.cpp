@@ -53,6 +53,39 @@ TEST(StreamOwner, SaysUnderWhichRulesTheStreamWasFilledAndSinceWhen) {
     EXPECT_EQ(owner_in(to_string(marked)), marked);
 }
 
+TEST(StreamOwner, SaysSinceWhenAnIdStandsForItsRow) {
+    stream_owner marked = me;
+    marked.rules = "0123456789abcdef";
+    marked.disordered_until = 20;
+    marked.ids = {{"00000000000000aa", lsn{0x1A2B}}, {"00000000000000bb", lsn{}}};
+    EXPECT_THAT(to_string(marked), HasSubstr(" ids=00000000000000aa.1a2b-00000000000000bb.0"));
+    EXPECT_EQ(owner_in(to_string(marked)), marked);
+    EXPECT_EQ(ids_in(marked, "00000000000000aa"), marked.ids.front());
+    EXPECT_EQ(ids_in(marked, "00000000000000cc"), std::nullopt);
+}
+
+TEST(StreamOwner, HasRoomForTheIdsOfManyTables) {
+    constexpr std::size_t longest_description = 4096;
+    std::vector<outbox_table> tables;
+    for (const auto count : {64U, 65U}) {
+        while (tables.size() < count) {
+            tables.push_back({.table = {"public", "t" + std::to_string(tables.size())}});
+        }
+        const auto all = fingerprints_of_ids(tables);
+        ASSERT_EQ(all.size(), count);
+        EXPECT_EQ(all.front() == all.back(), count > 64);
+    }
+    stream_owner marked = me;
+    marked.slot = marked.database = std::string(63, '\xC3');
+    for (int table = 0; table < 64; ++table) {
+        marked.ids.push_back({"0123456789abcdef", lsn{~std::uint64_t{0}}});
+    }
+    EXPECT_LT(to_string(marked).size(), longest_description - 1000);
+    auto other = tables;
+    other.back().message_id = "{reference}";
+    EXPECT_NE(fingerprints_of_ids(other).front(), fingerprints_of_ids(tables).front());
+}
+
 TEST(StreamOwner, KeepsADisorderInMindThatTheSlotCanGoBackTo) {
     EXPECT_EQ(disordered_from(std::nullopt, lsn{100}, 7), 0U);
     auto marked = std::optional(me);
