@@ -253,6 +253,24 @@ TEST_P(DoneWhenStored, ARetryThatAMovedSlotTookAlongIsOpenAgain) {
     EXPECT_EQ(bench.messages().back().header("Nats-Msg-Id"), event_id(3) + ";retry-1-2");
 }
 
+/// As an earlier version noted it while a slot was away that came back.
+TEST_P(DoneWhenStored, ARetryThatIsCalledLostIsDoneWhenItsMessageComes) {
+    set_a_row_aside();
+    bench.stop();
+    bench.set_outbox("[[outbox]]\ntable = 'public.outbox_events'\nsubject = '%.all'");
+    ASSERT_EQ(bench.command({"dead-letter", "retry", "1"}).exit_code, 0);
+    bench.execute("UPDATE walrelay.dead_letter SET retry_fate = 'lost'");
+    EXPECT_THAT(bench.command({"dead-letter", "list"}).output, HasSubstr("lost"));
+    bench.start();
+    ASSERT_TRUE(bench.wait_for_messages(3));
+    settle();
+    const auto after = bench.command({"verify"});
+    EXPECT_EQ(after.exit_code, 0) << after.output;
+    EXPECT_EQ(letter("retry_fate"), "stored");
+    EXPECT_THAT(bench.command({"dead-letter", "retry", "--all"}).output,
+                HasSubstr("no dead letters that were never retried"));
+}
+
 /// Whoever may publish on the stream's subjects can give a message any id.
 TEST_P(DoneWhenStored, ARetryIsNotDoneByAMessageOfSomebodyElse) {
     set_a_row_aside();
