@@ -129,7 +129,8 @@ SELECT row_number() OVER (ORDER BY id), 'retry', $1, id, retries, source_schema,
 
 /// {0}: of all that are asked for at once, only those.
 constexpr const char* contentless_format = R"sql(
-SELECT letter.id, letter.source_schema, letter.source_table, coalesce(letter.message_id, '')
+SELECT letter.id, letter.source_schema, letter.source_table, coalesce(letter.message_id, ''),
+       letter.reason
   FROM {1}
  WHERE letter.id IN {2} AND letter.event IS NULL AND letter.retries >= 0
    AND (NOT $6::bool OR {0})
@@ -307,7 +308,8 @@ awaitable<result<std::vector<contentless_letter>>> letters_without_content(
     for (std::size_t row = 0; row < rows->size(); ++row) {
         all.push_back({facts.number<std::int64_t>(row, 0),
                        {rows->text(row, 1), rows->text(row, 2)},
-                       rows->text(row, 3)});
+                       rows->text(row, 3),
+                       rows->text(row, 4)});
     }
     co_return facts.failure() ? result<std::vector<contentless_letter>>(*facts.failure())
                               : std::move(all);

@@ -76,11 +76,12 @@ enum class listed_letters {
     connection& sql, std::string slot, std::optional<std::uint64_t> sequence,
     dead_letter_selection which);
 
-/// Of a row that was above delivery.max_row_bytes.
+/// The row was too large to be kept, or no longer there when its content was to be read.
 struct contentless_letter {
     std::int64_t id = 0;
     table_name source = {};
     std::string message_id = {};  // empty where the row has none
+    std::string reason = {};
 };
 /// Those that retry_dead_letters passes over, by id.
 [[nodiscard]] boost::asio::awaitable<result<std::vector<contentless_letter>>>

@@ -1,6 +1,7 @@
 #include "relay/intake/control_source.hpp"
 
 #include "core/control.hpp"
+#include "core/dead_letter.hpp"
 #include "core/joined.hpp"
 
 namespace walrelay::relay {
@@ -66,7 +67,7 @@ result<void> control_source::set_large_aside(const row_insert& row, const contro
     const table_name source{std::string(said.source_schema.value_or("")),
                             std::string(said.source_table.value_or(""))};
     const error why{errc::message_too_large,
-                    "a row that was to be replayed has " + std::to_string(row.too_large_bytes) +
+                    std::string(large_replayed_row) + std::to_string(row.too_large_bytes) +
                         " bytes as walrelay.control holds it, more than delivery.max_row_bytes = " +
                         std::to_string(options_.max_row_bytes),
                     "raise delivery.max_row_bytes (where the log has row_limit_lowered: the memory "

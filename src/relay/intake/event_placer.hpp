@@ -78,7 +78,7 @@ public:
     /// The event is a dead letter for `why`. `content` is as far filled as it could be mapped.
     result<void> set_aside(const outbox_event& event, const message& content, const error& why,
                            frame_read& done);
-    /// The dead letter tells of the row, but cannot be retried.
+    /// The dead letter tells of the row, whose content a retry reads from its table.
     result<void> set_aside_without_content(const outbox_event& event, const message& content,
                                            const error& why, frame_read& done);
     /// The dead letter of a message that the broker refuses, of the row that was kept of it.
