@@ -25,6 +25,7 @@
 #include <limits>
 #include <optional>
 #include <string>
+#include <string_view>
 
 namespace walrelay::app {
 namespace {
@@ -123,6 +124,13 @@ void print_letter(const postgres::row_set& letter) {
     }
 }
 
+std::string value_of(const postgres::row_set& letter, std::string_view column) {
+    const auto& names = letter.column_names();
+    const auto found = std::ranges::find(names, column);
+    return found == names.end() ? std::string()
+                                : letter.text(0, static_cast<std::size_t>(found - names.begin()));
+}
+
 /// Name and value are the first and the last of each row, the type is what stands between.
 void print_members(const char* title, const postgres::row_set& members) {
     fmt::print("{}\n", title);
@@ -160,11 +168,9 @@ awaitable<int> show(postgres::connection& sql, const tasks::dead_letter_request&
     print_members("headers", *headers);
     print_members("row", *columns);
     if (columns->empty()) {
-        fmt::print(
-            "    no content: the row was above delivery.max_row_bytes; once that is raised, "
-            "walrelay "
-            "dead-letter retry {} reads the row from its table again\n",
-            id);
+        fmt::print("    {}\n",
+                   tasks::words_on_missing_content(
+                       {id, {}, value_of(*letter, "message_id"), value_of(*letter, "reason")}));
     }
     co_return exit_done;
 }
@@ -189,9 +195,9 @@ int print_retries(const tasks::dead_letter_request& request, const postgres::row
     }
     for (const auto& each : empty) {
         fmt::print(stderr,
-                   "dead letter {} stays open and was not retried: the row was above "
-                   "delivery.max_row_bytes, so that it has no content, and {}; fix: {}\n",
-                   each.id, one_line(each.why), one_line(each.fix));
+                   "dead letter {} stays open and was not retried: it has no content ({}), and {}; "
+                   "fix: {}\n",
+                   each.id, one_line(each.reason), one_line(each.why), one_line(each.fix));
     }
     if (request.all && retried.empty() && empty.empty()) {
         fmt::print("no dead letters that were never retried, or whose retry failed\n");

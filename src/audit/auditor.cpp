@@ -6,6 +6,7 @@
 #include "core/progress.hpp"
 
 #include <algorithm>
+#include <tuple>
 #include <utility>
 
 namespace walrelay::audit {
@@ -39,28 +40,10 @@ std::uint64_t needed_bytes(const audit_options& options) {
 
 /// How many copies too many there are. Those from before what is compared count as one, and only
 /// beside one that is compared.
-/// `orphans` of the messages are of rows that are lost.
-std::uint64_t extra_copies(const id_facts& facts, std::uint64_t orphans) {
-    const auto compared = facts.messages - orphans + (facts.rows > 0 ? facts.strangers : 0);
+std::uint64_t extra_copies(const id_facts& facts) {
+    const auto compared = facts.messages + (facts.rows > 0 ? facts.strangers : 0);
     const auto all = compared + (compared > 0 && facts.earlier > 0 ? 1 : 0);
     return all - std::min(all, std::max<std::uint64_t>(facts.rows, 1));
-}
-
-/// Of the rows of an id that no message stands for.
-struct open_rows_of_id {
-    std::uint64_t dead = 0;
-    std::uint64_t awaited = 0;
-    std::uint64_t left = 0;
-};
-
-open_rows_of_id open_of(const id_facts& facts) {
-    // A stranger's message that came since may be that of a row which is settled already.
-    const auto unsent = facts.rows - std::min(facts.rows, facts.copies() + facts.republications);
-    open_rows_of_id open;
-    open.dead = std::min(unsent, facts.dead_letters);
-    open.awaited = std::min(unsent - open.dead, facts.awaited);
-    open.left = unsent - open.dead - open.awaited;
-    return open;
 }
 
 }  // namespace
@@ -214,7 +197,8 @@ result<void> auditor::sift() {
     open_.emplace(file_, store_shape{4, 0, options_.chunk_bytes});
     auto sifted = for_each_id(
         gathered_, file_, options_.bucket_bytes,
-        [this](std::string_view id, const id_facts& facts) { return sift_id(id, facts); });
+        [this](std::string_view id, id_facts& facts) { return sift_id(id, facts); },
+        [this](const record& row, id_facts& facts) { return sift_row(row, facts); });
     for (const auto& each : without_id_) {
         open_rows_ += each.rows;
         unseen_is_whole_ = unseen_is_whole_ && each.rows == 0;
@@ -224,47 +208,64 @@ result<void> auditor::sift() {
     return sifted;
 }
 
-result<void> auditor::sift_id(std::string_view id, const id_facts& facts) {
+result<void> auditor::sift_id(std::string_view id, id_facts& facts) {
     // A row of the same id can have come since, and is another one.
-    const auto orphans = note_orphans(id, facts);
-    const auto copies = facts.copies() - orphans;
+    facts.messages -= note_orphans(id, facts);
+    const auto copies = facts.copies();
     if (facts.rows == 0) {
         note_strangers(id, facts);
     } else {
         report_.by_others += facts.strangers;
-        if (removed_ && copies + facts.republications > 0) {
-            removed_->is_stored(facts.last_row);
-        }
     }
-    if (extra_copies(facts, orphans) > 0) {
-        note_twice(id, facts, extra_copies(facts, orphans));
+    if (const auto extra = extra_copies(facts); extra > 0) {
+        note_twice(id, facts, extra);
     }
-    const auto left = facts.rows == 0 ? facts.messages - orphans : 0;
     if (facts.rows > 0) {
         report_.republished += facts.republications;
-    } else if (left > 0 && id.find(occasion_mark) == std::string_view::npos) {
-        report_.without_row += left;
-    } else if (left + facts.earlier > 0) {
-        rowless_with_semicolon_ += left;
+    } else if (facts.messages > 0 && id.find(occasion_mark) == std::string_view::npos) {
+        report_.without_row += facts.messages;
+    } else if (facts.messages + facts.earlier > 0) {
+        rowless_with_semicolon_ += facts.messages;
         auto rest = facts.first_message;
         rest.id = id;
         return add_republications(rest);
     }
-    auto row = facts.last_row;
-    row.id = id;
-    for (auto open = facts.rows; open > copies; --open) {
-        ++open_rows_;
-        if (auto added = open_->add(row); !added) {
-            return added;
+    if (facts.rows > copies) {
+        open_rows_ += facts.rows - copies;
+        if (facts.republications == 0) {
+            add_unseen(id);
         }
     }
-    if (facts.rows > copies && facts.republications == 0) {
-        unseen_is_whole_ = unseen_is_whole_ && unseen_.size() < unseen_limit;
-        if (unseen_is_whole_) {
-            unseen_.insert(hash_of(id));
-        }
+    if (facts.rows == 1) {
+        auto row = facts.last_row;
+        row.id = id;
+        return sift_row(row, facts);
     }
     return {};
+}
+
+/// Which of several rows of an id are open is known at the end: all of them, and their copies,
+/// are kept for it.
+result<void> auditor::sift_row(const record& row, id_facts& facts) {
+    const auto left = facts.unanswered();
+    std::ignore = facts.next_holder(row.group);
+    if (removed_ && left <= facts.all_copies()) {
+        removed_->is_stored(row);
+    }
+    if (facts.rows <= facts.copies()) {
+        return {};
+    }
+    if (auto added = open_->add(row); !added || left > facts.copies()) {
+        return added;
+    }
+    return open_->add({record_kind::message, 0, 0, {}, row.id});
+}
+
+void auditor::add_unseen(std::string_view id) {
+    unseen_is_whole_ = unseen_is_whole_ && unseen_.size() < unseen_limit;
+    if (unseen_is_whole_) {
+        unseen_.insert(hash_of(id));
+    }
 }
 
 bool auditor::seems_settled() const {
@@ -279,7 +280,7 @@ result<void> auditor::add_dead_letter(std::optional<std::uint32_t> table, std::s
     WALRELAY_ASSERT(open_.has_value());
     if (!id.empty()) {
         forget_unseen(id);
-        return open_->add({record_kind::dead_letter, 0, 0, {}, id});
+        return open_->add({record_kind::dead_letter, 0, table.value_or(any_table), {}, id});
     }
     if (table) {
         ++without_id_[*table].dead_letters;
@@ -299,11 +300,8 @@ result<report> auditor::conclude(finding_kind open_ones) {
         concluded = choose_removed(open_ones);
     }
     if (concluded) {
-        concluded = for_each_id(*open_, file_, options_.bucket_bytes,
-                                [&](std::string_view id, const id_facts& facts) -> result<void> {
-                                    conclude_id(id, facts, open_ones);
-                                    return {};
-                                });
+        concluded = for_each_open_row(
+            [&](const record& row, id_facts& facts) { conclude_row(row, facts, open_ones); });
     }
     if (!concluded) {
         return concluded.error();
@@ -320,39 +318,61 @@ result<void> auditor::choose_removed(finding_kind open_ones) {
     if (!removed_ || removed_messages_ == 0 || open_ones != finding_kind::missing) {
         return {};
     }
-    auto looked = for_each_id(*open_, file_, options_.bucket_bytes,
-                              [&](std::string_view /*id*/, const id_facts& facts) -> result<void> {
-                                  if (facts.rows == 1 && open_of(facts).left == 1) {
-                                      removed_->is_open(facts.last_row);
-                                  }
-                                  return {};
-                              });
+    auto looked = for_each_open_row([this](const record& row, id_facts& facts) {
+        if (facts.next_holder(row.group) == row_holder::nothing) {
+            removed_->is_open(row);
+        }
+    });
     removed_->choose(removed_messages_);
     return looked;
 }
 
-void auditor::conclude_id(std::string_view id, const id_facts& facts, finding_kind open_ones) {
-    const auto open = open_of(facts);
-    report_.dead_lettered += open.dead;
-    note_open(id, facts, finding_kind::undelivered, open.awaited);
-    if (removed_ && facts.rows == 1 && open.left == 1 && removed_->has(facts.last_row)) {
-        ++report_.removed_rows;
-        return;
-    }
-    note_open(id, facts, open_ones, open.left);
+result<void> auditor::for_each_open_row(
+    const std::function<void(const record& row, id_facts& facts)>& visit) {
+    return for_each_id(
+        *open_, file_, options_.bucket_bytes,
+        [&](std::string_view id, id_facts& facts) -> result<void> {
+            if (facts.rows == 1) {
+                auto row = facts.last_row;
+                row.id = id;
+                visit(row, facts);
+            }
+            return {};
+        },
+        [&](const record& row, id_facts& facts) -> result<void> {
+            visit(row, facts);
+            return {};
+        });
 }
 
-void auditor::note_open(std::string_view id, const id_facts& facts, finding_kind kind,
-                        std::uint64_t rows) {
-    if (rows == 0) {
-        return;
+void auditor::conclude_row(const record& row, id_facts& facts, finding_kind open_ones) {
+    switch (facts.next_holder(row.group)) {
+        case row_holder::message:
+            break;
+        case row_holder::dead_letter:
+            ++report_.dead_lettered;
+            break;
+        case row_holder::slot:
+            note_open(row, facts, finding_kind::undelivered);
+            break;
+        case row_holder::nothing:
+            if (removed_ && removed_->has(row)) {
+                ++report_.removed_rows;
+            } else {
+                note_open(row, facts, open_ones);
+            }
+            break;
     }
-    note(kind, rows);
-    if (named(kind).wants(facts.last_row.number)) {
-        finding one{options_.tables[facts.last_row.group], printable(id)};
-        one.detail = rows > 1 ? std::to_string(rows) + " rows have this id" : "";
-        one.message_id = id;
-        named(kind).add(facts.last_row.number, std::move(one));
+}
+
+void auditor::note_open(const record& row, const id_facts& facts, finding_kind kind) {
+    note(kind, 1);
+    if (named(kind).wants(row.number)) {
+        finding one{options_.tables[row.group], printable(row.id)};
+        one.detail =
+            facts.rows > 1 ? "one of " + std::to_string(facts.rows) + " rows with this id" : "";
+        one.message_id = row.id;
+        named(kind).add(row.number, std::move(one));
     }
 }
 

@@ -19,6 +19,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -90,7 +91,8 @@ public:
     /// too many to tell, it stays false.
     [[nodiscard]] bool seems_settled() const;
 
-    /// `table` is nothing where the table is none of those that are compared.
+    /// It stands for a row of its own table. `table` is nothing where that is none of those that
+    /// are compared, as after a renaming: then for any row of its id.
     [[nodiscard]] result<void> add_dead_letter(std::optional<std::uint32_t> table,
                                                std::string_view id);
 
@@ -126,11 +128,15 @@ private:
     /// Of the messages of an id; returns how many are orphaned.
     [[nodiscard]] std::uint64_t note_orphans(std::string_view id, const id_facts& facts);
     [[nodiscard]] result<void> add_republications(record one);
-    [[nodiscard]] result<void> sift_id(std::string_view id, const id_facts& facts);
-    void note_open(std::string_view id, const id_facts& facts, finding_kind kind,
-                   std::uint64_t rows);
+    [[nodiscard]] result<void> sift_id(std::string_view id, id_facts& facts);
+    [[nodiscard]] result<void> sift_row(const record& row, id_facts& facts);
+    void add_unseen(std::string_view id);
+    /// With the facts that sifting has left over, of which `next_holder` is to be asked.
+    [[nodiscard]] result<void> for_each_open_row(
+        const std::function<void(const record& row, id_facts& facts)>& visit);
+    void note_open(const record& row, const id_facts& facts, finding_kind kind);
     [[nodiscard]] result<void> choose_removed(finding_kind open_ones);
-    void conclude_id(std::string_view id, const id_facts& facts, finding_kind open_ones);
+    void conclude_row(const record& row, id_facts& facts, finding_kind open_ones);
     void conclude_rows_without_id(finding_kind open_ones);
     void note_rows_without_id(std::size_t table, std::uint64_t rows, finding_kind kind);
     void forget_unseen(std::string_view id);

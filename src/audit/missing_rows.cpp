@@ -1,6 +1,5 @@
 #include "audit/missing_rows.hpp"
 
-#include "audit/id_facts.hpp"
 #include "audit/removed_rows.hpp"
 #include "core/assert.hpp"
 #include "core/occasion.hpp"
@@ -114,21 +113,32 @@ result<void> missing_rows::find() {
     }
     return for_each_id(
         store_, file_, options_.bucket_bytes,
-        [this](std::string_view /*id*/, const id_facts& facts) -> result<void> {
-            const auto others = facts.messages + facts.republications + facts.dead_letters;
-            // Where several rows have one id, the others become dead letters, as
-            // they would have from the slot.
-            if (facts.rows > 0 && others > 0) {
-                auto& table = tables_.at(facts.last_row.group);
-                const auto row = facts.last_row.number;
-                hold(table, row);
-                if (others > facts.dead_letters) {
-                    table.first_stored = std::min(table.first_stored.value_or(row), row);
-                }
-                table.published[row] = facts.dead_letters == 0 && table.pending[row];
+        [this](std::string_view /*id*/, id_facts& facts) -> result<void> {
+            if (facts.rows == 1) {
+                settle(facts.last_row, facts);
             }
             return {};
+        },
+        [this](const record& row, id_facts& facts) -> result<void> {
+            settle(row, facts);
+            return {};
         });
+}
+
+void missing_rows::settle(const record& row, id_facts& facts) {
+    auto& table = tables_.at(row.group);
+    // Which of several rows a message is of, it does not tell. As the stream's beginning count the
+    // last ones: limits take the messages of the first.
+    const auto stored = facts.all_copies();
+    if (facts.unanswered() <= stored) {
+        table.first_stored = std::min(table.first_stored.value_or(row.number), row.number);
+    }
+    if (facts.unanswered() <= stored + facts.lettered_rows()) {
+        table.first_held = std::min(table.first_held.value_or(row.number), row.number);
+    }
+    const auto holder = facts.next_holder(row.group);
+    table.missing.at(row.number) = holder == row_holder::nothing;
+    table.published.at(row.number) = holder == row_holder::message && table.pending[row.number];
 }
 
 void missing_rows::hold(table_state& table, std::uint64_t row) {

@@ -8,6 +8,7 @@
 #pragma once
 
 #include "audit/bucket_store.hpp"
+#include "audit/id_facts.hpp"
 #include "audit/spill_file.hpp"
 #include "core/error.hpp"
 
@@ -69,7 +70,7 @@ public:
     /// `id` is that of the message; one that was published again (`<id>;<occasion>`) stands for its
     /// row, too.
     [[nodiscard]] result<void> add_message(std::string_view id);
-    /// `id` is empty where the dead letter has none.
+    /// `id` is empty where the dead letter has none. It stands for a row of this table only.
     [[nodiscard]] result<void> add_dead_letter(std::uint32_t table, std::string_view id);
 
     /// Compares. Nothing can be added afterwards.
@@ -117,6 +118,7 @@ private:
     [[nodiscard]] const table_state& at(std::uint32_t table) const { return tables_.at(table); }
     static void add(table_state& table, row_traits traits);
     static void hold(table_state& table, std::uint64_t row);
+    void settle(const record& row, id_facts& facts);
 
     missing_rows_options options_;
     spill_file file_;

@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace walrelay {
@@ -40,5 +41,14 @@ struct dead_letter {
     /// Where the row is that of a dead letter which was retried: it is that letter again.
     std::optional<letter_retry> retry = {};
 };
+
+/// How the reason begins of a replayed row that was too large to be read. Nothing but its table is
+/// known of it: it has neither id nor content.
+inline constexpr std::string_view large_replayed_row = "a row that was to be replayed has ";
+
+[[nodiscard]] inline bool is_of_large_replayed_row(std::string_view message_id,
+                                                   std::string_view reason) {
+    return message_id.empty() && reason.starts_with(large_replayed_row);
+}
 
 }  // namespace walrelay

@@ -58,7 +58,10 @@ awaitable<result<bool>> slot_has_read_all(executors on, postgres::connection& sq
             co_return pace.error();
         }
         end = end ? end : pace->written;
-        if (!pace->confirmed || *pace->confirmed >= *end) {
+        if (!pace->confirmed) {
+            co_return false;
+        }
+        if (*pace->confirmed >= *end) {
             co_return true;
         }
         unread = pace->active ? std::chrono::milliseconds(0) : unread + pause;

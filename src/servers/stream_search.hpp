@@ -19,8 +19,10 @@
 
 namespace walrelay::servers {
 
-/// Whether all that is committed now was read by whoever has the slot, or will be by nobody, as
-/// there is no slot. Waits no longer than `patience`, and not at all where no relay streams.
+/// Whether all that is committed now was read by whoever has the slot. False where that is not
+/// known: also without the slot, which a copy can still take the place of (a rewind, or a change of
+/// the plugin, that broke off), and send all of it. Waits no longer than `patience`, and not at all
+/// where no relay streams.
 [[nodiscard]] boost::asio::awaitable<result<bool>> slot_has_read_all(
     executors on, postgres::connection& sql, std::string slot, std::chrono::milliseconds patience);
 

@@ -85,6 +85,8 @@ awaitable<result<sorted_retries>> sort_retries(servers::executors on,
             sorted.stored.push_back(each);
         } else if (each.failed) {
             sorted.failed.push_back(each);
+        } else if (each.lost) {
+            continue;
         } else if (part->removed == 0) {
             sorted.lost.push_back(each);
         } else {
@@ -153,7 +155,8 @@ awaitable<result<retry_outcomes>> look_at_retries(servers::executors on,
         co_return read.error();
     }
     if (!*read) {
-        outcomes.unknown = before->size();
+        outcomes.unknown =
+            static_cast<std::uint64_t>(std::ranges::count(*before, false, &queued_retry::lost));
         co_return outcomes;
     }
     const auto queued = co_await queued_still(sql, slot, *before);
@@ -170,6 +173,9 @@ awaitable<result<retry_outcomes>> look_at_retries(servers::executors on,
     outcomes.unknown = sorted->unknown;
     outcomes.stored = sorted->stored.size();
     outcomes.newly_lost = sorted->lost.size();
+    for (const auto& each : sorted->stored) {
+        std::erase(outcomes.lost, each.letter);
+    }
     for (const auto& each : sorted->lost) {
         outcomes.lost.push_back(each.letter);
     }

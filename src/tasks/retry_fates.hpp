@@ -29,9 +29,10 @@ struct retry_outcomes {
 
 inline constexpr std::chrono::seconds however_old = std::chrono::years(100);
 
-/// Looks for those of which nobody has seen yet what became of them, and that were asked for no
-/// longer ago than `not_older`; notes it where the role may write. Reads the stream from the last
-/// message on that it had before the oldest of them. Errors: of either server.
+/// Looks for those of which nobody has seen yet that their message is stored, and that were asked
+/// for no longer ago than `not_older`; notes it where the role may write. None is lost while the
+/// slot is not there. Reads the stream from the last message on that it had before the oldest of
+/// them. Errors: of either server.
 [[nodiscard]] boost::asio::awaitable<result<retry_outcomes>> look_at_retries(
     servers::executors on, const config::settings& settings, postgres::connection& sql,
     std::chrono::seconds not_older);

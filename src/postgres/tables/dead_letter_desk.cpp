@@ -129,7 +129,8 @@ SELECT row_number() OVER (ORDER BY id), 'retry', $1, id, retries, source_schema,
 
 /// {0}: of all that are asked for at once, only those.
 constexpr const char* contentless_format = R"sql(
-SELECT letter.id, letter.source_schema, letter.source_table, coalesce(letter.message_id, '')
+SELECT letter.id, letter.source_schema, letter.source_table, coalesce(letter.message_id, ''),
+       letter.reason
   FROM {1}
  WHERE letter.id IN {2} AND letter.event IS NULL AND letter.retries >= 0
    AND (NOT $6::bool OR {0})
@@ -158,16 +159,18 @@ SELECT letter.id, letter.retries, coalesce(letter.retry_sequence, 0),
                   AND (again.message_id LIKE format('%%;retry-%s-%s', letter.id, letter.retries)
                        OR (again.message_id IS NULL AND again.dead_at >= letter.retried_at
                            AND again.event::text = letter.event::text))),
-       (extract(epoch FROM letter.retried_at) * 1000000)::bigint
-  FROM {} WHERE {} AND letter.retries > 0 AND letter.retry_fate IS NULL
+       (extract(epoch FROM letter.retried_at) * 1000000)::bigint,
+       letter.retry_fate IS NOT NULL
+  FROM {} WHERE {} AND letter.retries > 0 AND coalesce(letter.retry_fate, 'lost') = 'lost'
    AND letter.retried_at > now() - $3::bigint * interval '1 second'
- ORDER BY letter.id LIMIT 10000
+ ORDER BY letter.retry_fate IS NOT NULL, letter.id LIMIT 10000
 )sql";
 
 constexpr const char* settle_sql = R"sql(
 UPDATE walrelay.dead_letter AS d SET retry_fate = $3
   FROM unnest($1::bigint[], $2::int[]) AS seen (id, retries)
- WHERE d.id = seen.id AND d.retries = seen.retries AND d.retry_fate IS NULL
+ WHERE d.id = seen.id AND d.retries = seen.retries
+   AND coalesce(d.retry_fate, 'lost') = 'lost'
 )sql";
 
 std::string lost_sql() {
@@ -305,7 +308,8 @@ awaitable<result<std::vector<contentless_letter>>> letters_without_content(
     for (std::size_t row = 0; row < rows->size(); ++row) {
         all.push_back({facts.number<std::int64_t>(row, 0),
                        {rows->text(row, 1), rows->text(row, 2)},
-                       rows->text(row, 3)});
+                       rows->text(row, 3),
+                       rows->text(row, 4)});
     }
     co_return facts.failure() ? result<std::vector<contentless_letter>>(*facts.failure())
                               : std::move(all);
@@ -353,7 +357,7 @@ awaitable<result<std::vector<queued_retry>>> queued_retries(connection& sql, std
     std::vector<queued_retry> all;
     for (std::size_t row = 0; row < rows->size(); ++row) {
         all.push_back({facts.number<std::int64_t>(row, 0), facts.number<std::int64_t>(row, 1),
-                       facts.number<std::uint64_t>(row, 2), rows->flag(row, 3),
+                       facts.number<std::uint64_t>(row, 2), rows->flag(row, 3), rows->flag(row, 5),
                        wall_time(std::chrono::microseconds(facts.number<std::int64_t>(row, 4)))});
     }
     co_return facts.failure() ? result<std::vector<queued_retry>>(*facts.failure())

@@ -76,11 +76,12 @@ enum class listed_letters {
     connection& sql, std::string slot, std::optional<std::uint64_t> sequence,
     dead_letter_selection which);
 
-/// Of a row that was above delivery.max_row_bytes.
+/// The row was too large to be kept, or no longer there when its content was to be read.
 struct contentless_letter {
     std::int64_t id = 0;
     table_name source = {};
     std::string message_id = {};  // empty where the row has none
+    std::string reason = {};
 };
 /// Those that retry_dead_letters passes over, by id.
 [[nodiscard]] boost::asio::awaitable<result<std::vector<contentless_letter>>>
@@ -90,7 +91,7 @@ letters_without_content(connection& sql, std::string slot, dead_letter_selection
                                                                     std::int64_t id,
                                                                     std::string event);
 
-/// A retry of which nobody has seen yet what became of it.
+/// A retry of which nobody has seen yet that its message is stored.
 struct queued_retry {
     std::int64_t letter = 0;
     std::int64_t count = 0;
@@ -98,10 +99,13 @@ struct queued_retry {
     std::uint64_t after_sequence = 0;
     /// It became another dead letter.
     bool failed = false;
+    /// It was said to be lost. Its message can come all the same, of a slot that was put back.
+    bool lost = false;
     /// By the clock of the server.
     wall_time asked_at = {};
 };
-/// The oldest 10,000 of the slot, of those that were asked for no longer ago than `not_older`.
+/// The oldest 10,000 of the slot, of those that were asked for no longer ago than `not_older`;
+/// those that are lost come last.
 [[nodiscard]] boost::asio::awaitable<result<std::vector<queued_retry>>> queued_retries(
     connection& sql, std::string slot, std::chrono::seconds not_older);
 
@@ -109,7 +113,8 @@ struct queued_retry {
 [[nodiscard]] std::string occasion_of(const queued_retry& retry);
 
 enum class retry_fate { stored, dead_letter, lost };
-/// Notes it for those that have not been retried again since.
+/// Notes it for those that have not been retried again since. Only one that is lost changes its
+/// fate.
 [[nodiscard]] boost::asio::awaitable<result<void>> settle_retries(connection& sql,
                                                                   std::vector<queued_retry> which,
                                                                   retry_fate fate);

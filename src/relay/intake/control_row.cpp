@@ -71,18 +71,25 @@ control_row read_control(const row_insert& row) {
     return read;
 }
 
+std::optional<letter_retry> retry_of(const control_row& row) {
+    const auto letter = number_of<std::int64_t>(row.dead_letter);
+    const auto count = number_of<std::int64_t>(row.retry);
+    return letter && count && *letter > 0 && *count > 0
+               ? std::optional(letter_retry{*letter, *count})
+               : std::nullopt;
+}
+
 result<retry_request> retry_request::parse(const control_row& row, std::uint64_t revision) {
-    const auto letter = number_of<std::uint64_t>(row.dead_letter);
-    const auto count = number_of<std::uint64_t>(row.retry);
-    if (!letter || !count) {
+    const auto which = retry_of(row);
+    if (!which) {
         return malformed("lacks its table, its numbers or its event");
     }
     auto kept = read_event(row, revision);
     if (!kept) {
         return kept.error();
     }
-    return retry_request(std::move(*kept),
-                         "retry-" + std::to_string(*letter) + "-" + std::to_string(*count));
+    return retry_request(std::move(*kept), "retry-" + std::to_string(which->letter) + "-" +
+                                               std::to_string(which->count));
 }
 
 bool is_replay_subject(std::string_view text) {

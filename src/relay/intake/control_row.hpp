@@ -5,6 +5,7 @@
 
 #include "core/change.hpp"
 #include "core/error.hpp"
+#include "core/occasion.hpp"
 #include "core/outbox_table.hpp"
 #include "relay/intake/row_json.hpp"
 
@@ -35,6 +36,9 @@ struct control_row {
 
 /// What is missing in the row, or no text, is nothing.
 [[nodiscard]] control_row read_control(const row_insert& row);
+
+/// Which retry it asks for; nothing where its numbers are not those of one.
+[[nodiscard]] std::optional<letter_retry> retry_of(const control_row& row);
 
 /// The row of a dead letter that is to be published again.
 class retry_request {

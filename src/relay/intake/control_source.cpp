@@ -1,6 +1,7 @@
 #include "relay/intake/control_source.hpp"
 
 #include "core/control.hpp"
+#include "core/dead_letter.hpp"
 #include "core/joined.hpp"
 
 namespace walrelay::relay {
@@ -27,17 +28,11 @@ result<void> control_source::take(const row_insert& row, const reading& now) {
         now.in.own.mark(said, tables_.catalog().outbox_of(said.source_schema, said.source_table));
         return {};
     }
-    if (row.too_large_bytes > 0) {
-        if (said.kind == control_kind::replay && said.slot == options_.slot) {
-            return set_large_aside(row, said, now);
-        }
-        now.done.remark = "a row of walrelay.control of " + std::to_string(row.too_large_bytes) +
-                          " bytes is left alone: delivery.max_row_bytes is " +
-                          std::to_string(options_.max_row_bytes);
-        return {};
-    }
     if (said.slot && *said.slot != options_.slot) {
         return {};
+    }
+    if (row.too_large_bytes > 0) {
+        return take_large(row, said, now);
     }
     if (said.kind == control_kind::retry) {
         return take_retry(said, now);
@@ -48,13 +43,31 @@ result<void> control_source::take(const row_insert& row, const reading& now) {
     return {};
 }
 
+result<void> control_source::take_large(const row_insert& row, const control_row& said,
+                                        const reading& now) {
+    if (said.kind == control_kind::replay) {
+        return set_large_aside(row, said, now);
+    }
+    if (said.kind == control_kind::retry) {
+        decline_retry(said,
+                      {errc::message_too_large,
+                       "walrelay.control holds the row in " + std::to_string(row.too_large_bytes) +
+                           " bytes, more than delivery.max_row_bytes = " +
+                           std::to_string(options_.max_row_bytes) + " of the relay",
+                       "raise that above it for the relay (where its log has row_limit_lowered: "
+                       "the memory limit of the process), and restart it before the next retry"},
+                      now);
+    }
+    return {};
+}
+
 /// Its content was never read, but it must not be lost without a word.
 result<void> control_source::set_large_aside(const row_insert& row, const control_row& said,
                                              const reading& now) {
     const table_name source{std::string(said.source_schema.value_or("")),
                             std::string(said.source_table.value_or(""))};
     const error why{errc::message_too_large,
-                    "a row that was to be replayed has " + std::to_string(row.too_large_bytes) +
+                    std::string(large_replayed_row) + std::to_string(row.too_large_bytes) +
                         " bytes as walrelay.control holds it, more than delivery.max_row_bytes = " +
                         std::to_string(options_.max_row_bytes),
                     "raise delivery.max_row_bytes (where the log has row_limit_lowered: the memory "
@@ -82,18 +95,33 @@ result<void> control_source::take_replay(const control_row& said, const reading&
 result<void> control_source::take_retry(const control_row& said, const reading& now) {
     const auto request = retry_request::parse(said, next_revision_++);
     if (!request) {
-        now.done.remark = clause_of(to_string(request.error())) + "; it is left alone";
+        decline_retry(said, request.error(), now);
         return {};
     }
     const auto owner = tables_.catalog().find(request->table());
     if (owner.what != table_catalog::answer::kind::outbox) {
-        now.done.remark =
-            "a row of table " + to_string(request->table()) +
-            " is to be retried, but that is no outbox of the configuration now; it stays "
-            "in walrelay.dead_letter";
+        decline_retry(said,
+                      {errc::row_unmappable,
+                       "table " + to_string(request->table()) +
+                           " is no outbox of the configuration of the relay now",
+                       "configure it again and restart the relay before the next retry; or, to go "
+                       "on without the row: walrelay dead-letter drop"},
+                      now);
         return {};
     }
     return events_.place(now, {owner.index, request->row(), request->occasion()});
+}
+
+void control_source::decline_retry(const control_row& said, const error& why,
+                                   const reading& now) const {
+    const auto which = retry_of(said);
+    if (!which) {
+        now.done.remark = clause_of(to_string(why)) + "; it is left alone";
+        return;
+    }
+    const table_name source{std::string(said.source_schema.value_or("")),
+                            std::string(said.source_table.value_or(""))};
+    events_.decline_retry(*which, source, why, now);
 }
 
 }  // namespace walrelay::relay

@@ -58,10 +58,15 @@ std::string describe(const dead_letter& letter) {
     const auto what = "a row of table " + to_string(letter.source) + " at position " +
                       to_string(letter.where) +
                       " is set aside in walrelay.dead_letter: " + letter.reason;
+    if (is_of_large_replayed_row(letter.message_id, letter.reason)) {
+        return what +
+               ". The letter does not hold its content: once the cause is fixed, `walrelay replay` "
+               "publishes the row again";
+    }
     if (letter.event.empty()) {
         return what +
-               ". The letter does not hold its content, and cannot be retried: where the row is "
-               "still in its table, insert it again, under another id, once the cause is removed";
+               ". The letter does not hold its content: once the cause is fixed, `walrelay "
+               "dead-letter retry` reads the row from its table, as long as it is there";
     }
     return what +
            ". Nothing is lost: `walrelay dead-letter list` shows it, and `walrelay dead-letter "

@@ -276,6 +276,22 @@ result<void> event_placer::set_stranger_aside(const table_name& table, const row
     return {};
 }
 
+void event_placer::decline_retry(const letter_retry& which, const table_name& table,
+                                 const error& why, const reading& now) const {
+    const auto here = now.in.place();
+    if (is_set_aside(here, now)) {
+        return;
+    }
+    const message& vacant = vacancy_for(here, now);
+    auto& letter = now.done.dead.emplace();
+    letter.source = table;
+    letter.where = vacant.where;
+    letter.committed_at = vacant.committed_at;
+    letter.xid = vacant.xid;
+    letter.reason = to_string(why);
+    letter.retry = which;
+}
+
 dead_letter event_placer::letter_of(const message& refused, const kept_row& row,
                                     const condemnation& reason) {
     const auto fields = row.fields();

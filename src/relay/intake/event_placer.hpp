@@ -78,7 +78,7 @@ public:
     /// The event is a dead letter for `why`. `content` is as far filled as it could be mapped.
     result<void> set_aside(const outbox_event& event, const message& content, const error& why,
                            frame_read& done);
-    /// The dead letter tells of the row, but cannot be retried.
+    /// The dead letter tells of the row, whose content a retry reads from its table.
     result<void> set_aside_without_content(const outbox_event& event, const message& content,
                                            const error& why, frame_read& done);
     /// The dead letter of a message that the broker refuses, of the row that was kept of it.
@@ -92,6 +92,11 @@ public:
     /// its content where it is too large.
     result<void> set_stranger_aside(const table_name& table, const row_insert& row,
                                     const error& why, const reading& now) const;
+    /// What a row of walrelay.control asks for is not done, for `why`: the dead letter that is to
+    /// be retried is open again, with its content as it is. Also where rows become no dead letters:
+    /// this one is one.
+    void decline_retry(const letter_retry& which, const table_name& table, const error& why,
+                       const reading& now) const;
     /// The row with too_large_bytes, where it is.
     [[nodiscard]] row_insert with_size(row_insert row) const;
     /// `id` is empty where it is not known.

@@ -99,7 +99,8 @@ result<void> update_source::complete(std::optional<table_row> fetched, std::uint
     return events_.place_at(unfinished.where(), now, event);
 }
 
-/// Without what is missing it cannot be retried, so the dead letter is kept without its content.
+/// Without what is missing nothing can be published, so the dead letter is kept without its
+/// content.
 result<void> update_source::set_incomplete_aside(const outbox_event& event, const reading& now) {
     const auto here = *now.in.last_event;
     if (events_.is_set_aside(here, now)) {

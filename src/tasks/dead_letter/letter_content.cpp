@@ -1,5 +1,7 @@
 #include "tasks/dead_letter/letter_content.hpp"
 
+#include "core/dead_letter.hpp"
+#include "core/occasion.hpp"
 #include "outbox/id_inverse.hpp"
 #include "servers/postgres_access.hpp"
 #include "tasks/replay/table_rows.hpp"
@@ -44,6 +46,21 @@ std::string drop_of(std::int64_t letter) {
     return fmt::format("walrelay dead-letter drop {}", letter);
 }
 
+/// Its row was to be published a second time. What was published before is not touched by that.
+bool is_of_an_update(const postgres::contentless_letter& letter) {
+    return occasion_of(last_occasion(letter.message_id)) == occasion_kind::republication;
+}
+
+/// Where no row of the letter's id is in the table.
+void say_that_it_is_gone(const postgres::contentless_letter& letter, empty_letter& without) {
+    without.why = "its row is not in " + to_string(letter.source) + " any more";
+    without.fix = is_of_an_update(letter)
+                      ? drop_of(letter.id) +
+                            "; what was published of the row before is still published: only where "
+                            "consumers need it once more, have its writer write the event again"
+                      : "have its writer write the event again; then: " + drop_of(letter.id);
+}
+
 awaitable<result<table_rows*>> content_reader::rows_of(const table_name& table) {
     const auto known = std::ranges::find(settings_.outbox, table, &outbox_table::table);
     if (known == settings_.outbox.end() || known->is_tableless()) {
@@ -70,6 +87,14 @@ awaitable<result<table_rows*>> content_reader::rows_of(const table_name& table) 
 
 awaitable<result<std::string>> content_reader::read(const postgres::contentless_letter& letter,
                                                     empty_letter& without) {
+    if (is_of_large_replayed_row(letter.message_id, letter.reason)) {
+        without.why = "which row a replay was to publish, another replay alone can tell";
+        without.fix = fmt::format(
+            "raise delivery.max_row_bytes for the relay, restart it, and publish the row again: "
+            "walrelay replay; then: {}",
+            drop_of(letter.id));
+        co_return std::string();
+    }
     const auto rows = co_await rows_of(letter.source);
     if (!rows) {
         co_return rows.error();
@@ -81,8 +106,7 @@ awaitable<result<std::string>> content_reader::read(const postgres::contentless_
             drop_of(letter.id);
         co_return std::string();
     }
-    without.why = "its row is not in " + to_string(letter.source) + " any more";
-    without.fix = "have its writer write the event again; then: " + drop_of(letter.id);
+    say_that_it_is_gone(letter, without);
     if (letter.message_id.empty()) {
         without.why = "it has no message id by which its row could be found";
         co_return std::string();
@@ -108,8 +132,18 @@ awaitable<result<std::string>> content_reader::read_row(table_rows& in,
                                                         empty_letter& without) {
     auto shape = in.shape();
     auto ids = co_await postgres::ids_of_rows(*sql_, std::move(shape), condition);
-    if (!ids || ids->size() != 1) {
-        co_return ids ? result<std::string>(std::string()) : ids.error();
+    if (!ids) {
+        co_return ids.error();
+    }
+    if (ids->size() > 1) {
+        without.why = fmt::format("{} rows of its table have its id, {}", ids->size(), id);
+        without.fix = fmt::format(
+            "walrelay verify tells whether the stream lacks one of them; if so, have its writer "
+            "write that event again under an id of its own; then: {}",
+            drop_of(without.id));
+    }
+    if (ids->size() != 1) {
+        co_return std::string();
     }
     std::string event;
     const auto take = [&](relay::replayed_row&& row) {
@@ -135,6 +169,25 @@ awaitable<result<std::string>> content_reader::read_row(table_rows& in,
 
 }  // namespace
 
+std::string words_on_missing_content(const postgres::contentless_letter& letter) {
+    if (is_of_large_replayed_row(letter.message_id, letter.reason)) {
+        return fmt::format(
+            "no content: the row was to be replayed, and was too large; once it may be so large, "
+            "walrelay replay publishes it again, and {} removes this letter",
+            drop_of(letter.id));
+    }
+    if (letter.reason.find("delivery.max_row_bytes") != std::string::npos) {
+        return fmt::format(
+            "no content: the row was above delivery.max_row_bytes; once that is raised, walrelay "
+            "dead-letter retry {} reads the row from its table again",
+            letter.id);
+    }
+    return fmt::format(
+        "no content, for the reason above; walrelay dead-letter retry {} reads the row from its "
+        "table, where it is",
+        letter.id);
+}
+
 awaitable<result<std::vector<empty_letter>>> read_contents(servers::executors on,
                                                            const config::settings& settings,
                                                            postgres::connection& sql,
@@ -148,7 +201,7 @@ awaitable<result<std::vector<empty_letter>>> read_contents(servers::executors on
     content_reader reader(std::move(on), settings);
     std::vector<empty_letter> without;
     for (const auto& letter : *letters) {
-        empty_letter still{letter.id};
+        empty_letter still{letter.id, letter.reason};
         auto content = co_await reader.read(letter, still);
         if (!content) {
             co_return content.error();

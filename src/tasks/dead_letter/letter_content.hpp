@@ -1,5 +1,6 @@
-// Dead letters without content: the row was above delivery.max_row_bytes. Its content is read from
-// its table, where the row still is, once it may be so large.
+// Dead letters without content: the row was above delivery.max_row_bytes, or not there any more
+// when an UPDATE was to publish it again. Its content is read from its table, where the row is.
+// That of a replay tells no row: another replay publishes it.
 #pragma once
 
 #include "config/settings.hpp"
@@ -18,10 +19,15 @@ namespace walrelay::tasks {
 
 struct empty_letter {
     std::int64_t id = 0;
+    /// Of the letter: why it never had any.
+    std::string reason = {};
     /// Why it has no content still, and what leads out.
     std::string why = {};
     std::string fix = {};
 };
+
+/// What an operator is told of a letter that has no content, and what leads to it.
+[[nodiscard]] std::string words_on_missing_content(const postgres::contentless_letter& letter);
 
 /// Gives letters their rows as these are now, before a retry. Returns those that stay without
 /// content, by id. `sql` reads and writes letters; rows are read with a connection of its own,

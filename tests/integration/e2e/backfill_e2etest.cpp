@@ -226,6 +226,32 @@ TEST_P(Healing, PublishesRowsThatWereWrittenBackAndWhoseMessagesAreLost) {
         "20");
 }
 
+/// Each row has a message or, where it came within the duplicate window, a dead letter.
+TEST_P(Healing, PublishesNothingAgainOfTwoTablesWhoseIdsAreEqual) {
+    bench.execute("CREATE TABLE more_events (LIKE outbox_events INCLUDING ALL)");
+    bench.set_outbox(
+        "[[outbox]]\ntable = 'outbox_events'\nsubject = '%.x'\n"
+        "[[outbox]]\ntable = 'more_events'\nsubject = '%.more'");
+    const auto settle = [&] {
+        const auto end = bench.wal_end();
+        ASSERT_TRUE(eventually(patience, [&] { return bench.confirmed_reaches(end); }));
+    };
+    relay_rows(1, 10, 10);
+    bench.start();
+    bench.execute("INSERT INTO more_events SELECT * FROM outbox_events");
+    settle();
+    bench.stop();
+    const auto before = bench.messages().size();
+    drop_slot();
+    bench.start();
+    bench.execute(insert_events(11, 11));
+    settle();
+    bench.stop();
+    EXPECT_EQ(bench.messages().size(), before + 1);
+    const auto verified = bench.command({"verify"});
+    EXPECT_EQ(verified.exit_code, 0) << verified.output;
+}
+
 TEST_P(Healing, PublishesTheRowOfATransactionThatWasLong) {
     bench.start();
     auto long_one = bench.session();

@@ -253,6 +253,24 @@ TEST_P(DoneWhenStored, ARetryThatAMovedSlotTookAlongIsOpenAgain) {
     EXPECT_EQ(bench.messages().back().header("Nats-Msg-Id"), event_id(3) + ";retry-1-2");
 }
 
+/// As an earlier version noted it while a slot was away that came back.
+TEST_P(DoneWhenStored, ARetryThatIsCalledLostIsDoneWhenItsMessageComes) {
+    set_a_row_aside();
+    bench.stop();
+    bench.set_outbox("[[outbox]]\ntable = 'public.outbox_events'\nsubject = '%.all'");
+    ASSERT_EQ(bench.command({"dead-letter", "retry", "1"}).exit_code, 0);
+    bench.execute("UPDATE walrelay.dead_letter SET retry_fate = 'lost'");
+    EXPECT_THAT(bench.command({"dead-letter", "list"}).output, HasSubstr("lost"));
+    bench.start();
+    ASSERT_TRUE(bench.wait_for_messages(3));
+    settle();
+    const auto after = bench.command({"verify"});
+    EXPECT_EQ(after.exit_code, 0) << after.output;
+    EXPECT_EQ(letter("retry_fate"), "stored");
+    EXPECT_THAT(bench.command({"dead-letter", "retry", "--all"}).output,
+                HasSubstr("no dead letters that were never retried"));
+}
+
 /// Whoever may publish on the stream's subjects can give a message any id.
 TEST_P(DoneWhenStored, ARetryIsNotDoneByAMessageOfSomebodyElse) {
     set_a_row_aside();
@@ -318,6 +336,70 @@ TEST_P(DoneWhenStored, ALetterWhoseRetryFailsIsOpenAgainAndOneWhoseMessageIsStor
     EXPECT_EQ(after.exit_code, 0) << after.output;
     bench.stop();
     EXPECT_THAT(bench.command({"status", "--json"}).output, HasSubstr(R"("row":0,"broker":0)"));
+}
+
+/// Quotes are escaped twice with wal2json: in the letter, and in the row that asks for the retry.
+TEST_P(DoneWhenStored, ARetryThatIsTooLargeInTheWalIsOpenAgainAndSaysSo) {
+    bench.stop();
+    bench.execute("ALTER TABLE outbox_events ALTER event_type TYPE text");
+    bench.set_delivery("on_slot_loss = 'heal'\nmax_row_bytes = '64KiB'");
+    bench.set_outbox(
+        "[[outbox]]\ntable = 'public.outbox_events'\nsubject = '%.all'\n"
+        "headers = { 'A' = '{event_type}', 'B' = '{event_type}', 'C' = '{event_type}' }");
+    bench.start();
+    bench.execute(
+        "INSERT INTO outbox_events (id, aggregate_id, aggregate_type, event_type, event_data, "
+        "status, version, created_at) VALUES ('" +
+        event_id(1) + "', 'order-1', 'order', repeat('\"', 25000), '{}', 'pending', 1, now())");
+    settle();
+    ASSERT_EQ(letter("retries"), "0") << bench.relay().log();
+    bench.stop();
+    bench.set_outbox("[[outbox]]\ntable = 'public.outbox_events'\nsubject = '%.all'");
+    bench.start();
+    ASSERT_EQ(bench.command({"dead-letter", "retry", "1"}).exit_code, 0);
+    settle();
+    if (bench.plugin() == "wal2json") {
+        const auto listed = bench.command({"dead-letter", "list"}).output;
+        EXPECT_THAT(listed, HasSubstr("open"));
+        const auto shown = bench.command({"dead-letter", "show", "1"}).output;
+        EXPECT_THAT(shown, HasSubstr("more than delivery.max_row_bytes = 65536 of the relay; fix"));
+        const auto verified = bench.command({"verify"});
+        EXPECT_EQ(verified.exit_code, 0) << verified.output;
+        EXPECT_THAT(verified.output, Not(HasSubstr("lost or moved")));
+        bench.stop();
+        bench.set_delivery("on_slot_loss = 'heal'\nmax_row_bytes = '1MiB'");
+        bench.start();
+        EXPECT_THAT(bench.command({"dead-letter", "retry", "--all"}).output,
+                    HasSubstr("queued dead letter 1 for retry as retry-1-2"));
+    }
+    ASSERT_TRUE(bench.wait_for_messages(1)) << bench.relay().log();
+    settle();
+    EXPECT_EQ(bench.command({"dead-letter", "list", "--open"}).output, "no open dead letters\n");
+    EXPECT_EQ(bench.command({"verify"}).exit_code, 0);
+}
+
+TEST_P(DoneWhenStored, ARetryOfATableThatIsNoOutboxNowIsOpenAgainAndSaysSo) {
+    set_a_row_aside();
+    bench.stop();
+    bench.execute(
+        "CREATE TABLE other_events (LIKE outbox_events INCLUDING ALL); DO $$ BEGIN IF EXISTS "
+        "(SELECT FROM pg_publication WHERE pubname = '" +
+        bench.name() + "') THEN ALTER PUBLICATION " + bench.name() +
+        " ADD TABLE other_events; END IF; END $$");
+    bench.set_outbox("[[outbox]]\ntable = 'public.other_events'\nsubject = '%.all'");
+    bench.start();
+    ASSERT_EQ(bench.command({"dead-letter", "retry", "1"}).exit_code, 0);
+    settle();
+    const auto shown = bench.command({"dead-letter", "show", "1"}).output;
+    EXPECT_THAT(shown, HasSubstr("table public.outbox_events is no outbox of the configuration"));
+    EXPECT_THAT(shown, HasSubstr("open"));
+    EXPECT_THAT(bench.command({"verify"}).output, Not(HasSubstr("lost or moved")));
+    bench.stop();
+    bench.set_outbox("[[outbox]]\ntable = 'public.outbox_events'\nsubject = '%.all'");
+    bench.start();
+    ASSERT_EQ(bench.command({"dead-letter", "retry", "1"}).exit_code, 0);
+    ASSERT_TRUE(bench.wait_for_messages(3)) << bench.relay().log();
+    EXPECT_EQ(bench.messages().back().header("Nats-Msg-Id"), event_id(3) + ";retry-1-2");
 }
 
 /// With a PostgreSQL of its own, which goes away.

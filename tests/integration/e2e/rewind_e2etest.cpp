@@ -5,6 +5,7 @@
 
 #include <gmock/gmock.h>
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -181,6 +182,46 @@ TEST_P(Rewind, ThatBrokeOffAfterTheDropIsFinishedByTheNextStart) {
     EXPECT_THAT(bench.relay().log(), HasSubstr("rewind_finished"));
     EXPECT_EQ(count_of_slots(waiting()), "0");
     bench.expect_relayed(bench.committed_ids());
+}
+
+/// The slot that comes back brings it.
+TEST_P(Rewind, ThatBrokeOffHasNotLostARetry) {
+    bench.stop();
+    bench.set_outbox(
+        "[[outbox]]\ntable = 'public.outbox_events'\nsubject = '%.all'\n"
+        "headers = { 'Large' = '{event_data}' }");
+    bench.start();
+    insert(1, 2);
+    bench.execute(
+        "INSERT INTO outbox_events (id, aggregate_id, aggregate_type, event_type, event_data, "
+        "status, version, created_at) VALUES ('" +
+        event_id(3) +
+        "', 'order-1', 'order', 'placed', jsonb_build_object('text', repeat('x', 70000)), "
+        "'pending', 3, now())");
+    settle();
+    ASSERT_EQ(bench.command({"bookmark", "create", "undo-1"}).exit_code, 0);
+    bench.stop();
+    bench.set_outbox("[[outbox]]\ntable = 'public.outbox_events'\nsubject = '%.all'");
+    ASSERT_EQ(bench.command({"dead-letter", "retry", "1"}).exit_code, 0);
+    copy_slot(bench.name() + "_at_before", waiting());
+    drop_slot(bench.name());
+    const auto verified = bench.command({"verify"});
+    EXPECT_THAT(verified.output, Not(HasSubstr("lost or moved")));
+    EXPECT_THAT(bench.command({"dead-letter", "list"}).output, HasSubstr("queued"));
+    bench.start();
+    ASSERT_TRUE(bench.wait_for_messages(3));
+    settle();
+    EXPECT_THAT(bench.command({"dead-letter", "list"}).output, HasSubstr("retried"));
+    const auto after = bench.command({"verify"});
+    EXPECT_EQ(after.exit_code, 0) << after.output;
+    const auto all = bench.messages();
+    EXPECT_EQ(std::ranges::count_if(all,
+                                    [](const auto& each) {
+                                        return each.header("Nats-Msg-Id").find(";retry-") !=
+                                               std::string::npos;
+                                    }),
+              1);
+    bench.stop();
 }
 
 TEST_P(Rewind, ThatBrokeOffWhereTheStreamIsGoneIsFinishedByTheSameCommand) {

@@ -32,7 +32,7 @@ protected:
                                                             std::uint64_t bucket_bytes) {
         std::map<std::string, std::vector<std::uint64_t>> visits;
         EXPECT_TRUE(for_each_id(store, file(), bucket_bytes,
-                                [&](std::string_view id, const id_facts& facts) -> result<void> {
+                                [&](std::string_view id, id_facts& facts) -> result<void> {
                                     visits[std::string(id)].push_back(facts.messages);
                                     EXPECT_EQ(facts.first_message.number, 1U);
                                     EXPECT_EQ(facts.last_message.number, facts.messages);

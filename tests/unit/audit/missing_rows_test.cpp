@@ -90,6 +90,86 @@ TEST_F(MissingRows, TakesADeadLetterForItsRow) {
     EXPECT_EQ(picture(), "x..x");
 }
 
+TEST_F(MissingRows, HoldsEachOfSeveralRowsOfAnIdByAMessageOrADeadLetterOfItsOwn) {
+    begin(1);
+    for (const auto* const id : {"x", "x", "y", "y", "z", "z"}) {
+        row(id);
+    }
+    message("x");
+    ASSERT_TRUE(rows().add_dead_letter(0, "x"));
+    message("y");
+    message("y");
+    message("z;retry-7-1");
+    find();
+    EXPECT_EQ(picture(), ".....x");
+    const auto published = rows().next_run(0, 0, 10, true);
+    EXPECT_EQ(published.first, 0U);
+    EXPECT_EQ(published.length, 1U) << "the second row of x is the dead letter";
+}
+
+TEST_F(MissingRows, HoldsARowByADeadLetterOfItsOwnTableOnly) {
+    begin(2);
+    row("x", 0);
+    row("y", 0);
+    row("x", 1);
+    row("y", 1);
+    message("x");
+    ASSERT_TRUE(rows().add_dead_letter(0, "x"));
+    ASSERT_TRUE(rows().add_dead_letter(1, "y"));
+    ASSERT_TRUE(rows().add_dead_letter(1, "y"));
+    find();
+    EXPECT_EQ(picture(0), ".x");
+    EXPECT_EQ(picture(1), "..");
+}
+
+TEST_F(MissingRows, HoldsTheRowsOfTwoTablesWhoseIdsAreEqual) {
+    begin(2);
+    for (const auto* const id : {"1", "2", "3"}) {
+        row(id, 0);
+        row(id, 1);
+        message(id);
+    }
+    message("1");
+    message("3");
+    find();
+    EXPECT_EQ(picture(0), "...");
+    EXPECT_EQ(picture(1), ".x.");
+}
+
+TEST_F(MissingRows, IsExactAboutRepeatedIdsBeyondWhatABucketHolds) {
+    constexpr std::uint64_t count = 3000;
+    begin(1, 0, 1000);
+    for (std::uint64_t each = 0; each < count; ++each) {
+        row(std::to_string(each / 3));
+        if (each % 3 != 2) {
+            message(std::to_string(each / 3));
+        }
+    }
+    for (std::uint64_t each = 0; each < count; ++each) {
+        row("constant");
+        if (each % 2 == 0) {
+            message("constant");
+        }
+    }
+    find();
+    for (std::uint64_t each = 0; each < count; ++each) {
+        ASSERT_EQ(rows().is_missing(0, each), each % 3 == 2) << each;
+        ASSERT_EQ(rows().is_missing(0, count + each), each >= count / 2) << each;
+    }
+}
+
+TEST_F(MissingRows, TakesTheLastOfSeveralRowsOfAnIdForTheBeginningOfTheStream) {
+    begin(1);
+    for (const auto* const id : {"x", "aged", "x", "lost"}) {
+        row(id);
+    }
+    message("x");
+    find();
+    EXPECT_EQ(rows().first_stored(0), 2U);
+    EXPECT_EQ(rows().excuse_older(0, {}), 1U);
+    EXPECT_EQ(picture(), "..xx");
+}
+
 TEST_F(MissingRows, ExcusesWhatIsOlderThanTheFirstRowThatIsHeld) {
     begin(1);
     for (const auto* const id : {"old", "older", "known", "lost"}) {

@@ -232,7 +232,7 @@ TEST_F(RelayPoison, IsARowThatIsLargerThanMemoryIsToHold) {
     script.frame(
         test::insert_frame(16384, {"big", "kind", std::string(std::size_t{65} << 20U, 'x')}));
     EXPECT_THAT(script.dead_letter_is_stored(), IsEmpty());
-    EXPECT_THAT(describe(script.letter()), HasSubstr("insert it again"));
+    EXPECT_THAT(describe(script.letter()), HasSubstr("reads the row from its table"));
     EXPECT_EQ(script.letter().event, "");
     EXPECT_THAT(script.letter().reason, HasSubstr("more than delivery.max_row_bytes = 67108864"));
     EXPECT_EQ(script.letter().message_id, "big");
