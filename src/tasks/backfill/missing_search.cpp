@@ -338,7 +338,10 @@ missing_search::outcome<> missing_search::read_dead_letters(postgres::connection
             if (!table) {
                 continue;
             }
-            was_met(letter.message_id);
+            if (rest_) {
+                for_each_row_id(letter.message_id,
+                                [this](std::string_view row) { rest_->has_letter(row); });
+            }
             if (auto added = missing_->add_dead_letter(*table, letter.message_id); !added) {
                 co_return added.error();
             }
