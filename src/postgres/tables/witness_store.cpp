@@ -39,7 +39,11 @@ SELECT $1, 1, $3, $4::int8, $5::int8, $6, $7::pg_lsn, $8::numeric, $9::int8,
                    JOIN pg_class AS c ON c.relnamespace = n.oid AND c.relname = outbox.name), '{}')
 )sql";
 constexpr std::string_view store_witness_end = R"sql(
-  LEFT JOIN walrelay.slot_start AS start ON start.slot = $1 AND start.lsn <= $7::pg_lsn
+  LEFT JOIN walrelay.slot_start AS start
+         ON start.slot = $1 AND start.lsn <= $7::pg_lsn
+        AND coalesce((to_jsonb(start) ->> 'system_identifier')::numeric,
+                     (SELECT old.system_identifier FROM walrelay.witness AS old
+                       WHERE old.slot = $1), $8::numeric) = $8::numeric
  WHERE $2::int8 = 0 OR EXISTS (SELECT FROM walrelay.witness AS old WHERE old.slot = $1)
     ON CONFLICT (slot) DO UPDATE
    SET version = known.version + 1, noted_at = now(), stream = excluded.stream,
@@ -137,7 +141,7 @@ result<read_witness_row> row_in(const row_set& rows, std::uint64_t system_identi
     if (const auto& snapshot = rows.at(0, 8);
         snapshot && what.origin.system_identifier == system_identifier) {
         row.is_later = later_than(*snapshot, next);
-        row.later_than = reader.maybe_lsn(0, 10).value_or(lsn{});
+        row.later_than = row.is_later.empty() ? lsn{} : reader.maybe_lsn(0, 10).value_or(lsn{});
     }
     return row;
 }

@@ -52,7 +52,7 @@ verification::verification(servers::executors on, const config::settings& settin
       settings_(settings),
       options_(options),
       progress_(options.progress),
-      where_(options.where) {}
+      wheres_(settings.outbox.size(), options.where) {}
 
 boost::asio::awaitable<result<verify_outcome>> verification::run() {
     if (auto opened = open_stream(); !opened) {
@@ -199,7 +199,11 @@ verification::outcome<> verification::look_at_start() {
     if (!*start) {
         co_return start_unknown(settings_.postgres.slot);
     }
-    where_ = where_.empty() ? (*start)->is_later : "(" + where_ + ") AND " + (*start)->is_later;
+    for (std::size_t table = 0; table < wheres_.size(); ++table) {
+        auto& where = wheres_[table];
+        const auto expected = (*start)->is_expected(settings_.outbox[table].pending);
+        where = where.empty() ? expected : "(" + where + ") AND (" + expected + ")";
+    }
     since_ = before_slot((*start)->consistent_point);
     co_return result<void>{};
 }
@@ -263,7 +267,7 @@ verification::outcome<> verification::read_rows() {
 verification::outcome<> verification::read_table(std::uint32_t number) {
     auto table = settings_.outbox[number].table;
     auto columns = readers_[number].columns();
-    auto where = where_;
+    auto where = wheres_[number];
     auto order = orders_[number];
     auto judged = was_stored_;
     if (!order.empty()) {

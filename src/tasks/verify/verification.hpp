@@ -98,8 +98,8 @@ private:
     std::optional<postgres::connection> sql_;
     postgres::snapshot_facts snapshot_;
     std::chrono::steady_clock::time_point snapshot_at_;
-    /// Of the rows and of the messages that are compared.
-    std::string where_;
+    /// Of the rows, by table, and of the messages that are compared.
+    std::vector<std::string> wheres_;
     lsn since_ = {};
     std::vector<outbox::message_id_reader> readers_;
     /// By which the rows of a table are read; empty where it says nothing of time, or is not
