@@ -416,10 +416,11 @@ awaitable<result<ready_postgres>> prepare(servers::executors on, const config::s
 }
 
 /// A slot that was to be put back must not be taken for one that is not there.
-awaitable<result<void>> end_broken_rewind(postgres::connection& sql,
+awaitable<result<void>> end_broken_rewind(const servers::executors& on, postgres::connection& sql,
                                           const config::settings& settings) {
     const auto& slot = settings.postgres.slot;
-    const auto ended = co_await postgres::end_rewind(sql, slot);
+    auto let_fail_over = servers::failover_setter_for(on.loop, settings);
+    const auto ended = co_await postgres::end_rewind(sql, slot, std::move(let_fail_over));
     if (!ended) {
         co_return ended.error();
     }
@@ -500,7 +501,7 @@ awaitable<result<ready_postgres>> prepare_postgres(servers::executors on,
         co_return may_pass.error();
     }
     note_passage(known, gate, *may_pass);
-    if (const auto ended = co_await end_broken_rewind(*sql, settings); !ended) {
+    if (const auto ended = co_await end_broken_rewind(on, *sql, settings); !ended) {
         co_return ended.error();
     }
     // Before all else is looked at: what changes meanwhile is a change.
