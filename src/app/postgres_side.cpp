@@ -1,5 +1,6 @@
 #include "app/postgres_side.hpp"
 
+#include "app/clock.hpp"
 #include "app/facts_watch.hpp"
 #include "app/missing_list.hpp"
 #include "core/control.hpp"
@@ -16,14 +17,17 @@
 #include "postgres/tables/witness_store.hpp"
 #include "preflight/own_tables.hpp"
 #include "preflight/preflight.hpp"
+#include "relay/confirm/feedback.hpp"
 #include "servers/findings_error.hpp"
 #include "servers/halt_gate.hpp"
 #include "servers/postgres_access.hpp"
 #include "servers/provisioning.hpp"
 #include "servers/run_to_end.hpp"
 #include "servers/translate.hpp"
+#include "servers/unfinished_search.hpp"
 #include "tasks/backfill/backfill_source.hpp"
 #include "tasks/startup_check/startup_check.hpp"
+#include "wal/replication_frame.hpp"
 
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/use_awaitable.hpp>
@@ -346,6 +350,17 @@ error cannot_be_used_yet(const std::string& slot) {
             "once"};
 }
 
+/// While it is looked around, which can take longer than the server waits for a word. Nothing is
+/// confirmed by it.
+void feed(const servers::executors& on, postgres::replication_stream& stream,
+          std::chrono::milliseconds sender_timeout) {
+    if (sender_timeout.count() > 0) {
+        stream.feed_until_sent(on.loop, relay::status_interval(sender_timeout), [] {
+            return wal::encode({{}, {}, {}, now().wall});
+        });
+    }
+}
+
 awaitable<result<ready_postgres>> prepare_stream(servers::executors on,
                                                  const config::settings& settings,
                                                  const known_before& known, postgres_facts facts,
@@ -386,6 +401,7 @@ awaitable<result<ready_postgres>> prepare_stream(servers::executors on,
     if (!stream) {
         co_return stream.error();
     }
+    feed(on, *stream, facts.sender_timeout);
     relay::postgres_session session{
         server->line.origin, relay::table_catalog(settings.outbox, facts), *plugin,
         facts.sender_timeout, facts.slot ? facts.slot->confirmed.value_or(lsn{}) : lsn{}};
