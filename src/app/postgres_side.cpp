@@ -36,6 +36,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <random>
+#include <stop_token>
 #include <string>
 #include <utility>
 
@@ -115,18 +116,20 @@ error are_missing(const std::string& slot, const missing_list& missing) {
 }
 
 /// The reading of the stream blocks its thread, so that it is done on another, with what a command
-/// would have there.
+/// would have there. Nobody waits for it once the program is to stop.
 awaitable<result<missing_list>> compare_apart(servers::executors on, config::settings settings) {
-    const auto comparing = [](config::settings of) -> awaitable<result<missing_list>> {
-        result<missing_list> found = missing_list{};
-        servers::run_to_end([&](servers::executors there) -> awaitable<int> {
+    const servers::unfinished_search search(on.given_up, settings.nats.stream);
+    const auto comparing = [](std::stop_token given_up,
+                              config::settings of) -> awaitable<result<missing_list>> {
+        result<missing_list> found = servers::search_given_up(of.nats.stream);
+        servers::run_unless(std::move(given_up), [&](servers::executors there) -> awaitable<int> {
             found = co_await look_for_missing(there, of, missing_scope::since_slot);
             co_return 0;
         });
         co_return found;
     };
-    co_return co_await boost::asio::co_spawn(on.blocking, comparing(std::move(settings)),
-                                             boost::asio::use_awaitable);
+    co_return co_await boost::asio::co_spawn(
+        on.blocking, comparing(on.given_up, std::move(settings)), boost::asio::use_awaitable);
 }
 
 /// Before a halt is passed that was taken back by who did not look. Where it is not known what was

@@ -9,6 +9,7 @@
 #include "servers/postgres_access.hpp"
 #include "servers/stream_loss.hpp"
 #include "servers/translate.hpp"
+#include "servers/unfinished_search.hpp"
 #include "tasks/replay/kept_stream.hpp"
 #include "tasks/retry_fates.hpp"
 #include "tasks/temporary_place.hpp"
@@ -334,8 +335,7 @@ result<void> verification::read_first_messages() {
     std::optional<std::uint64_t> first;
     auto read = stream_->read([&](const nats::scanned_message& one) {
         first = first.value_or(one.sequence);
-        progress_.tell(auditor_->rows_read(), auditor_->messages_read());
-        return auditor_->add_message({one.sequence, one.subject, one.id, one.position});
+        return take(one);
     });
     if (!excuses_removed()) {
         return read;
@@ -350,10 +350,15 @@ result<void> verification::read_first_messages() {
 }
 
 result<void> verification::read_messages() {
-    return stream_->read([this](const nats::scanned_message& one) {
-        progress_.tell(auditor_->rows_read(), auditor_->messages_read());
-        return auditor_->add_message({one.sequence, one.subject, one.id, one.position});
-    });
+    return stream_->read([this](const nats::scanned_message& one) { return take(one); });
+}
+
+result<void> verification::take(const nats::scanned_message& one) {
+    if (on_.given_up.stop_requested()) {
+        return servers::search_given_up(settings_.nats.stream);
+    }
+    progress_.tell(auditor_->rows_read(), auditor_->messages_read());
+    return auditor_->add_message({one.sequence, one.subject, one.id, one.position});
 }
 
 /// A role that may not replicate verifies without it; the report says so.
