@@ -51,6 +51,23 @@ TEST_P(CutStream, IsNoticedBeforeThousandsOfNewRowsFillIt) {
     expect_heals(rows + 1);
 }
 
+/// A look at the tables finds nothing, and the next start would halt again.
+TEST_P(CutStream, IsNotTakenBackWhereTheRowsAreGoneFromTheTable) {
+    cut();
+    expect_halts("has lost messages");
+    bench.execute("DELETE FROM outbox_events WHERE version BETWEEN 21 AND 40");
+    const auto plain = bench.command({"resume"});
+    EXPECT_EQ(plain.exit_code, 1) << plain.output << plain.errors;
+    EXPECT_THAT(plain.output, HasSubstr("has lost messages"));
+    EXPECT_THAT(plain.output, HasSubstr("walrelay resume --heal"));
+    EXPECT_THAT(plain.output, HasSubstr("walrelay resume --give-up"));
+    EXPECT_EQ(kept("decision IS NULL"), "t");
+    ask_to_heal();
+    bench.start();
+    insert(41, 45);
+    ASSERT_TRUE(bench.wait_for_messages(25)) << bench.relay().log();
+}
+
 /// A row that was written and deleted while the relay was away: only the slot still has it.
 TEST_P(CutStream, IsNotHealedAtThePriceOfWhatOnlyTheSlotHas) {
     cut();
