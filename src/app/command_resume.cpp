@@ -8,6 +8,7 @@
 #include "core/json_string.hpp"
 #include "core/one_line.hpp"
 #include "core/progress.hpp"
+#include "core/sql_text.hpp"
 #include "postgres/tables/dead_letter_store.hpp"
 #include "postgres/tables/halt_store.hpp"
 #include "postgres/tables/outbox_snapshot.hpp"
@@ -250,8 +251,13 @@ awaitable<result<void>> give_up(servers::executors on, postgres::connection& sql
     }
     done.then = fmt::format("Gave up {}: walrelay dead-letter list --given-up names them.",
                             counted(looked->count, "row"));
-    if (!progress->exists || progress->lost) {
+    if (!progress->exists) {
         done.then += " The slot is gone: walrelay init --new-slot makes it.";
+    } else if (progress->lost) {
+        done.then += fmt::format(
+            " The slot has lost its WAL: SELECT pg_drop_replication_slot({}); then walrelay init "
+            "--new-slot makes it.",
+            quote_literal(settings.postgres.slot));
     } else if (done.halt) {
         done.then += " The next `walrelay run` goes on without them.";
     }

@@ -26,7 +26,8 @@ SELECT version, stream, stream_created, sequence, position, told, system_identif
 /// then every transaction that ends later is not in it. A new row begins with what the slot began
 /// with, and so does one that came from another system (a dump was loaded), the transactions of
 /// which are not numbered like those of this, and one that is told less than before (a rewind):
-/// what its snapshot shows is not all stored any more.
+/// what its snapshot shows is not all stored any more. So does one whose slot was made again after
+/// both of its moments (walrelay init --new-slot): what came before that slot is not its matter.
 constexpr std::string_view store_witness_begin = R"sql(
 INSERT INTO walrelay.witness AS known
        (slot, version, stream, stream_created, sequence, position, told, system_identifier,
@@ -52,11 +53,13 @@ constexpr std::string_view store_witness_end = R"sql(
        system_identifier = excluded.system_identifier, timeline = excluded.timeline,
        snapshot = CASE WHEN known.system_identifier <> excluded.system_identifier
                          OR excluded.told < known.snapshot_lsn
+                         OR excluded.snapshot_lsn > known.next_lsn
                        THEN excluded.snapshot
                        WHEN known.next_lsn <= excluded.told
                        THEN known.next_snapshot ELSE known.snapshot END,
        snapshot_lsn = CASE WHEN known.system_identifier <> excluded.system_identifier
                              OR excluded.told < known.snapshot_lsn
+                             OR excluded.snapshot_lsn > known.next_lsn
                            THEN excluded.snapshot_lsn
                            WHEN known.next_lsn <= excluded.told
                            THEN known.next_lsn ELSE known.snapshot_lsn END,
