@@ -26,15 +26,19 @@ BEGIN
             -- The transactions that were committed there.
             snapshot pg_snapshot NOT NULL,
             -- Which of the rows from before were published: none, pending or all; NULL is not known.
-            published text
+            published text,
+            -- Of the server that has numbered these transactions; NULL is not known. A dump brings
+            -- the row into another one, where it says nothing.
+            system_identifier numeric
         );
     ELSIF NOT EXISTS (SELECT FROM pg_catalog.pg_class AS c
                         JOIN pg_catalog.pg_attribute AS a ON a.attrelid = c.oid
                        WHERE c.relname = 'slot_start' AND c.relnamespace = to_regnamespace('walrelay')
-                         AND a.attname = 'published' AND NOT a.attisdropped)
+                         AND a.attname = 'system_identifier' AND NOT a.attisdropped)
     THEN
-        -- A table that 0.2.0 has made.
-        ALTER TABLE walrelay.slot_start ADD COLUMN IF NOT EXISTS published text;
+        -- A table that an earlier version has made.
+        ALTER TABLE walrelay.slot_start ADD COLUMN IF NOT EXISTS published text,
+                                        ADD COLUMN IF NOT EXISTS system_identifier numeric;
     END IF;
 END
 $$;

@@ -2,11 +2,13 @@
 #include "app/commands.hpp"
 #include "app/exit_code.hpp"
 #include "app/fail.hpp"
+#include "app/lasting_loss.hpp"
 #include "app/missing_list.hpp"
 #include "core/gap_words.hpp"
 #include "core/json_string.hpp"
 #include "core/one_line.hpp"
 #include "core/progress.hpp"
+#include "core/sql_text.hpp"
 #include "postgres/tables/dead_letter_store.hpp"
 #include "postgres/tables/halt_store.hpp"
 #include "postgres/tables/outbox_snapshot.hpp"
@@ -31,6 +33,8 @@ struct outcome {
     std::optional<postgres::kept_halt> halt = {};
     std::optional<halt_decision> decision = {};
     std::optional<missing_list> missing = {};
+    /// What the stream has lost, where no table has the rows any more.
+    std::optional<error> lost = {};
     /// What to do next, for people.
     std::string then = {};
     int exit_code = exit_done;
@@ -65,6 +69,9 @@ void print_json(const std::string& slot, const outcome& done) {
                done.decision ? json_string(to_string(*done.decision)) : "null");
     if (done.missing) {
         fmt::print(R"(,"missing":{})", json_of(*done.missing));
+    }
+    if (done.lost) {
+        fmt::print(R"(,"stream_lost":{})", json_string(done.lost->what));
     }
     fmt::print("}}\n");
 }
@@ -106,6 +113,35 @@ error not_compared(const error& why) {
                 std::string(how_to_close_a_gap)};
 }
 
+/// Whether rows are missing, and where none is whether the next start would halt all the same.
+awaitable<result<void>> look(servers::executors on, postgres::connection& sql,
+                             const config::settings& settings, outcome& done) {
+    const auto looked = co_await look_for_missing(on, settings, missing_scope::since_slot);
+    if (!looked) {
+        co_return not_compared(looked.error());
+    }
+    if (!looked->start_unknown) {
+        done.missing = *looked;
+    }
+    if (done.missing && done.missing->count > 0) {
+        co_return result<void>{};
+    }
+    // Where it cannot be told here, the next start tells it.
+    done.lost = co_await lasting_loss(on, sql, settings);
+    co_return result<void>{};
+}
+
+/// No look at the tables ends such a halt.
+std::string stays_lost(const error& lost) {
+    return fmt::format(
+        "Nothing was changed: the slot stays halted, because {}. The tables do not show rows that "
+        "are missing: those of the lost messages may be gone from them. fix: walrelay replay "
+        "--rewind sends them again, if a bookmark or the trail reaches back to them; walrelay "
+        "resume --heal publishes what the tables have, and goes on; walrelay resume --give-up goes "
+        "on without them",
+        lost.what);
+}
+
 /// Looks whether the cause is fixed. Where it is not told which tables there are, or what was in
 /// them before the slot (made by hand, or before walrelay kept that), the next relay does.
 awaitable<result<void>> take_back(servers::executors on, postgres::connection& sql,
@@ -114,18 +150,20 @@ awaitable<result<void>> take_back(servers::executors on, postgres::connection& s
         co_return result<void>{};
     }
     if (names_tables(settings)) {
-        const auto looked = co_await look_for_missing(on, settings, missing_scope::since_slot);
+        const auto looked = co_await look(on, sql, settings, done);
         if (!looked) {
-            co_return not_compared(looked.error());
-        }
-        if (!looked->start_unknown) {
-            done.missing = *looked;
+            co_return looked.error();
         }
     }
     if (done.missing && done.missing->count > 0) {
         done.then = fmt::format(
             "Nothing was changed: the slot stays halted while rows are missing. fix: {}",
             how_to_close_a_gap);
+        done.exit_code = exit_findings;
+        co_return result<void>{};
+    }
+    if (done.lost) {
+        done.then = stays_lost(*done.lost);
         done.exit_code = exit_findings;
         co_return result<void>{};
     }
@@ -213,8 +251,13 @@ awaitable<result<void>> give_up(servers::executors on, postgres::connection& sql
     }
     done.then = fmt::format("Gave up {}: walrelay dead-letter list --given-up names them.",
                             counted(looked->count, "row"));
-    if (!progress->exists || progress->lost) {
+    if (!progress->exists) {
         done.then += " The slot is gone: walrelay init --new-slot makes it.";
+    } else if (progress->lost) {
+        done.then += fmt::format(
+            " The slot has lost its WAL: SELECT pg_drop_replication_slot({}); then walrelay init "
+            "--new-slot makes it.",
+            quote_literal(settings.postgres.slot));
     } else if (done.halt) {
         done.then += " The next `walrelay run` goes on without them.";
     }

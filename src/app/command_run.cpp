@@ -1,3 +1,4 @@
+#include "app/clock.hpp"
 #include "app/commands.hpp"
 #include "app/exit_code.hpp"
 #include "app/halt_stay.hpp"
@@ -102,7 +103,7 @@ ended_life live(const config::settings& settings, std::vector<outbox::table_mapp
     signals.cancel();
     hang_ups.cancel();
     process.clean_up();
-    watch.board().detach();
+    watch.board().detach(now());
     ended_life ended{process.exit_code().value_or(exit_operator_needed)};
     if (ended.exit_code == exit_operator_needed && process.halted_for()) {
         const auto& why = *process.halted_for();

@@ -1,5 +1,6 @@
 #include "app/postgres_side.hpp"
 
+#include "app/clock.hpp"
 #include "app/facts_watch.hpp"
 #include "app/missing_list.hpp"
 #include "core/control.hpp"
@@ -17,14 +18,17 @@
 #include "preflight/own_tables.hpp"
 #include "preflight/preflight.hpp"
 #include "preflight/synced_slot.hpp"
+#include "relay/confirm/feedback.hpp"
 #include "servers/findings_error.hpp"
 #include "servers/halt_gate.hpp"
 #include "servers/postgres_access.hpp"
 #include "servers/provisioning.hpp"
 #include "servers/run_to_end.hpp"
 #include "servers/translate.hpp"
+#include "servers/unfinished_search.hpp"
 #include "tasks/backfill/backfill_source.hpp"
 #include "tasks/startup_check/startup_check.hpp"
+#include "wal/replication_frame.hpp"
 
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/use_awaitable.hpp>
@@ -33,6 +37,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <random>
+#include <stop_token>
 #include <string>
 #include <utility>
 
@@ -112,18 +117,20 @@ error are_missing(const std::string& slot, const missing_list& missing) {
 }
 
 /// The reading of the stream blocks its thread, so that it is done on another, with what a command
-/// would have there.
+/// would have there. Nobody waits for it once the program is to stop.
 awaitable<result<missing_list>> compare_apart(servers::executors on, config::settings settings) {
-    const auto comparing = [](config::settings of) -> awaitable<result<missing_list>> {
-        result<missing_list> found = missing_list{};
-        servers::run_to_end([&](servers::executors there) -> awaitable<int> {
+    const servers::unfinished_search search(on.given_up, settings.nats.stream);
+    const auto comparing = [](std::stop_token given_up,
+                              config::settings of) -> awaitable<result<missing_list>> {
+        result<missing_list> found = servers::search_given_up(of.nats.stream);
+        servers::run_unless(std::move(given_up), [&](servers::executors there) -> awaitable<int> {
             found = co_await look_for_missing(there, of, missing_scope::since_slot);
             co_return 0;
         });
         co_return found;
     };
-    co_return co_await boost::asio::co_spawn(on.blocking, comparing(std::move(settings)),
-                                             boost::asio::use_awaitable);
+    co_return co_await boost::asio::co_spawn(
+        on.blocking, comparing(on.given_up, std::move(settings)), boost::asio::use_awaitable);
 }
 
 /// Before a halt is passed that was taken back by who did not look. Where it is not known what was
@@ -331,6 +338,17 @@ postgres::start_options how_to_stream(const config::settings& settings, output_p
             known.earlier_process};
 }
 
+/// While it is looked around, which can take longer than the server waits for a word. Nothing is
+/// confirmed by it.
+void feed(const servers::executors& on, postgres::replication_stream& stream,
+          std::chrono::milliseconds sender_timeout) {
+    if (sender_timeout.count() > 0) {
+        stream.feed_until_sent(on.loop, relay::status_interval(sender_timeout), [] {
+            return wal::encode({{}, {}, {}, now().wall});
+        });
+    }
+}
+
 awaitable<result<ready_postgres>> prepare_stream(servers::executors on,
                                                  const config::settings& settings,
                                                  const known_before& known, postgres_facts facts,
@@ -371,6 +389,7 @@ awaitable<result<ready_postgres>> prepare_stream(servers::executors on,
     if (!stream) {
         co_return stream.error();
     }
+    feed(on, *stream, facts.sender_timeout);
     relay::postgres_session session{
         server->line.origin, relay::table_catalog(settings.outbox, facts), *plugin,
         facts.sender_timeout, facts.slot ? facts.slot->confirmed.value_or(lsn{}) : lsn{}};
@@ -391,8 +410,8 @@ awaitable<result<ready_postgres>> prepare(servers::executors on, const config::s
     const auto reason = preflight::choose_backfill(expectations_of(settings, known), facts,
                                                    known.earlier, known.gap);
     if (reason) {
-        co_return co_await prepare_backfill(on, settings, *reason, std::move(facts),
-                                            std::move(sql), known.earlier_process);
+        co_return co_await prepare_backfill(on, settings, *reason, std::move(facts), std::move(sql),
+                                            known.earlier_process);
     }
     if (auto waits = preflight::kept_for_promotion(settings.postgres.slot, facts)) {
         co_return std::move(*waits);
@@ -401,10 +420,11 @@ awaitable<result<ready_postgres>> prepare(servers::executors on, const config::s
 }
 
 /// A slot that was to be put back must not be taken for one that is not there.
-awaitable<result<void>> end_broken_rewind(postgres::connection& sql,
+awaitable<result<void>> end_broken_rewind(const servers::executors& on, postgres::connection& sql,
                                           const config::settings& settings) {
     const auto& slot = settings.postgres.slot;
-    const auto ended = co_await postgres::end_rewind(sql, slot);
+    auto let_fail_over = servers::failover_setter_for(on.loop, settings);
+    const auto ended = co_await postgres::end_rewind(sql, slot, std::move(let_fail_over));
     if (!ended) {
         co_return ended.error();
     }
@@ -485,7 +505,7 @@ awaitable<result<ready_postgres>> prepare_postgres(servers::executors on,
         co_return may_pass.error();
     }
     note_passage(known, gate, *may_pass);
-    if (const auto ended = co_await end_broken_rewind(*sql, settings); !ended) {
+    if (const auto ended = co_await end_broken_rewind(on, *sql, settings); !ended) {
         co_return ended.error();
     }
     // Before all else is looked at: what changes meanwhile is a change.

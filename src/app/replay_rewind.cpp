@@ -136,15 +136,6 @@ awaitable<result<void>> keep_undo(postgres::connection& sql, const config::setti
     co_return made ? result<void>{} : made.error();
 }
 
-awaitable<result<void>> let_it_fail_over(servers::executors on, const config::settings& settings) {
-    auto replication = co_await servers::open_replication(on.loop, settings);
-    if (!replication) {
-        co_return replication.error();
-    }
-    auto slot = settings.postgres.slot;
-    co_return co_await postgres::let_kept_slot_fail_over(*replication, std::move(slot));
-}
-
 /// The slot stands where it is to be.
 awaitable<int> end_with_stream(servers::executors on, postgres::connection& sql,
                                const config::settings& settings) {
@@ -180,27 +171,19 @@ awaitable<int> execute(servers::executors on, postgres::connection& sql,
         co_return refuse(kept.error());
     }
     const auto& slot = settings.postgres.slot;
-    const auto done = co_await postgres::rewind_slot(sql, slot, place.slot);
+    auto let_fail_over = servers::failover_setter_for(on.loop, settings);
+    const auto done =
+        co_await postgres::rewind_slot(sql, slot, place.slot, std::move(let_fail_over));
     if (!done) {
         fmt::print(
             stderr,
-            "the previous position of slot {} is kept as bookmark {}; if the slot is missing now, "
-            "start walrelay run: it finishes the rewind\n",
+            "the previous position of slot {} is kept as bookmark {}; if the rewind broke off "
+            "half-way, walrelay run finishes it\n",
             slot, undo);
         co_return refuse(done.error());
     }
     fmt::print("slot {} is now at LSN {}; its previous position is kept as bookmark {}\n", slot,
                to_string(*place.confirmed), undo);
-    if (there.source->failover) {
-        if (auto set = co_await let_it_fail_over(on, settings); !set) {
-            auto why = set.error();
-            why.what = "the slot was put back, but standbys do not keep it yet: " + why.what;
-            why.remedy =
-                "walrelay init, which sets failover for the slot; then the same command "
-                "again";
-            co_return refuse(why);
-        }
-    }
     co_return co_await end_with_stream(std::move(on), sql, settings);
 }
 
@@ -209,7 +192,9 @@ awaitable<int> execute(servers::executors on, postgres::connection& sql,
 awaitable<int> replay_rewind(servers::executors on, postgres::connection& sql,
                              const config::settings& settings, tasks::replay_request request) {
     if (request.execute) {
-        const auto ended = co_await postgres::end_rewind(sql, settings.postgres.slot);
+        auto let_fail_over = servers::failover_setter_for(on.loop, settings);
+        const auto ended =
+            co_await postgres::end_rewind(sql, settings.postgres.slot, std::move(let_fail_over));
         if (!ended) {
             co_return refuse(ended.error());
         }

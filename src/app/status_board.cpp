@@ -29,28 +29,56 @@ status_board::status_board(const config::settings& settings, std::string version
     counts_.tables.resize(settings.outbox.size());
 }
 
-void status_board::detach() {
+void status_board::detach(instant now) {
     counts_ = counts();
+    confirmed_ = relay_ ? relay_->status(now).confirmed : std::nullopt;
     relay_.reset();
 }
 
 void status_board::has_halted(const error& why) {
-    halted_.emplace();
-    halted_->state = relay_state::halted;
-    halted_->reason = why.what;
-    halted_->fix = why.remedy;
+    // One that only looked again has found both servers as they were.
+    const auto before = std::exchange(halted_, halt{});
+    auto& shown = halted_->shown;
+    shown.state = relay_state::halted;
+    shown.reason = why.what;
+    shown.fix = why.remedy;
+    shown.postgres_connected = before && before->shown.postgres_connected;
+    shown.broker_connected = before && before->shown.broker_connected;
+    if (advice_for(why.code) == advice::this_message) {
+        halted_->before_row = confirmed_;
+    }
 }
 
 void status_board::halted_postgres_answers(bool does) {
     if (halted_) {
-        halted_->postgres_connected = does;
+        halted_->shown.postgres_connected = does;
     }
 }
 
 void status_board::halted_broker_answers(bool does) {
     if (halted_) {
-        halted_->broker_connected = does;
+        halted_->shown.broker_connected = does;
     }
+}
+
+/// A relay that halts before a row streams until it meets it again.
+bool status_board::is_past(const halt& last, const relay_status& now) {
+    switch (now.state) {
+        case relay_state::starting:
+        case relay_state::waiting_postgres:
+        case relay_state::waiting_broker:
+        case relay_state::halted:
+            return false;
+        case relay_state::draining:
+            return true;
+        case relay_state::standby:
+        case relay_state::snapshot:
+        case relay_state::catching_up:
+        case relay_state::streaming:
+            break;
+    }
+    return !last.before_row || now.state == relay_state::standby ||
+           now.confirmed.value_or(lsn{}) > *last.before_row;
 }
 
 void status_board::streams_with(std::string database, output_plugin plugin) {
@@ -58,11 +86,16 @@ void status_board::streams_with(std::string database, output_plugin plugin) {
     plugin_ = to_string(plugin);
 }
 
-relay_status status_board::status(instant now) const {
-    if (relay_) {
-        return relay_->status(now);
+relay_status status_board::status(instant now) {
+    if (!relay_) {
+        return halted_ ? halted_->shown : relay_status{};
     }
-    return halted_.value_or(relay_status{});
+    auto live = relay_->status(now);
+    if (halted_ && is_past(*halted_, live)) {
+        halted_.reset();
+    }
+    // One that has halted itself says why.
+    return halted_ && live.state != relay_state::halted ? halted_->shown : live;
 }
 
 void status_board::note_state(relay_state state, instant now) {
@@ -98,7 +131,7 @@ http::relay_report status_board::report(instant now) {
     report.recent = recent_.rates(now, report.counts);
     report.last_second = recent_.last();
     // A halted relay looks for no findings.
-    servers_.show_in(report, now, relay_.has_value());
+    servers_.show_in(report, now, report.status.state != relay_state::halted);
     kept_.show_in(report, now, report.status.postgres_connected);
     report.kept_max_wal = settings_.replay.max_wal;
     report.keeps_trail = settings_.replay.keep.has_value();

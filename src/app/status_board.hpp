@@ -39,8 +39,9 @@ public:
     /// A relay lives now.
     void attach(watched_relay relay) { relay_ = std::move(relay); }
     /// It has ended. Its counts stay.
-    void detach();
-    /// The process stays, and an operator must decide.
+    void detach(instant now);
+    /// The process stays, and an operator must decide. A relay that lives after it only looks
+    /// again, and the halt is shown until that relay is past it.
     void has_halted(const error& why);
     /// While it stays: whether the last look at a server had an answer.
     void halted_postgres_answers(bool does);
@@ -62,12 +63,19 @@ public:
     /// `late` is how much later this is called than was asked for.
     void sample(instant now, std::chrono::microseconds late);
 
-    [[nodiscard]] relay_status status(instant now) const;
+    [[nodiscard]] relay_status status(instant now);
     [[nodiscard]] http::relay_report report(instant now);
     [[nodiscard]] std::vector<http::sample> history() const { return recent_.all(); }
     [[nodiscard]] http::report_source source();
 
 private:
+    struct halt {
+        relay_status shown = {};
+        /// What was confirmed when a row halted the relay that another one will send again.
+        std::optional<lsn> before_row = {};
+    };
+    [[nodiscard]] static bool is_past(const halt& last, const relay_status& now);
+
     void note_state(relay_state state, instant now);
 
     const config::settings& settings_;
@@ -76,7 +84,9 @@ private:
     std::optional<watched_relay> relay_;
     relay_counts counts_;
     std::vector<cleanup_counts> cleanup_;
-    std::optional<relay_status> halted_;
+    std::optional<halt> halted_;
+    /// By the relay that ended last.
+    std::optional<lsn> confirmed_;
     relay_state state_ = relay_state::starting;
     instant since_;
     std::string database_;

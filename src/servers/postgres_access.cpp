@@ -1,6 +1,7 @@
 #include "servers/postgres_access.hpp"
 
 #include "postgres/catalog/own_tables.hpp"
+#include "postgres/catalog/snapshot_slot.hpp"
 #include "postgres/session/commit_wait.hpp"
 #include "postgres/session/writer_session.hpp"
 #include "servers/translate.hpp"
@@ -25,6 +26,26 @@ awaitable<result<postgres::connection>> open_replication(boost::asio::any_io_exe
     auto options = connect_options_of(settings);
     options.kind = postgres::connection_kind::replication;
     co_return co_await postgres::connection::open(executor, options);
+}
+
+namespace {
+
+awaitable<result<void>> let_fail_over(boost::asio::any_io_executor executor,
+                                      const config::settings& settings, std::string slot) {
+    auto replication = co_await open_replication(std::move(executor), settings);
+    if (!replication) {
+        co_return replication.error();
+    }
+    co_return co_await postgres::enable_failover(*replication, std::move(slot));
+}
+
+}  // namespace
+
+postgres::failover_setter failover_setter_for(boost::asio::any_io_executor executor,
+                                              const config::settings& settings) {
+    return [executor = std::move(executor), &settings](std::string slot) {
+        return let_fail_over(executor, settings, std::move(slot));
+    };
 }
 
 awaitable<result<slot_on_server>> find_slot(boost::asio::any_io_executor executor,

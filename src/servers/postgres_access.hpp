@@ -6,6 +6,7 @@
 #include "core/facts.hpp"
 #include "core/lineage.hpp"
 #include "postgres/catalog/inspector.hpp"
+#include "postgres/catalog/slot_acts.hpp"
 #include "postgres/session/connection.hpp"
 
 #include <boost/asio/any_io_executor.hpp>
@@ -19,6 +20,10 @@ namespace walrelay::servers {
 /// A connection for replication commands.
 [[nodiscard]] boost::asio::awaitable<result<postgres::connection>> open_replication(
     boost::asio::any_io_executor executor, const config::settings& settings);
+
+/// Over such a connection of its own for each slot. `settings` must outlive it.
+[[nodiscard]] postgres::failover_setter failover_setter_for(boost::asio::any_io_executor executor,
+                                                            const config::settings& settings);
 
 struct slot_on_server {
     server_identity server;

@@ -23,12 +23,14 @@ struct executors {
     std::stop_token given_up = {};
 };
 
+/// Ends before the coroutine is done once `given_up` says so; its exit code is missing then.
 template <class Function>
-int run_to_end(Function command) {
+std::optional<int> run_unless(std::stop_token given_up, Function command) {
     boost::asio::io_context io(1);
     boost::asio::thread_pool blocking(1);
     std::optional<int> exit_code;
-    boost::asio::co_spawn(io, command(executors{io.get_executor(), blocking.get_executor()}),
+    boost::asio::co_spawn(io,
+                          command(executors{io.get_executor(), blocking.get_executor(), given_up}),
                           [&](const std::exception_ptr& thrown, int code) {
                               if (thrown) {
                                   std::rethrow_exception(thrown);
@@ -36,9 +38,15 @@ int run_to_end(Function command) {
                               exit_code = code;
                               io.stop();
                           });
+    const std::stop_callback end(std::move(given_up), [&io] { io.stop(); });
     io.run();
     blocking.join();
-    return *exit_code;
+    return exit_code;
+}
+
+template <class Function>
+int run_to_end(Function command) {
+    return *run_unless({}, std::move(command));
 }
 
 }  // namespace walrelay::servers

@@ -50,10 +50,13 @@ SELECT c.oid IS NOT NULL,
  ORDER BY asked.place
 )sql";
 
-/// Which rows from before the slot $1 were published, see sql/slot_start.sql. By way of jsonb,
-/// because the column came after 0.2.0.
+/// Which rows from before the slot $1 were published, see sql/slot_start.sql; nothing where another
+/// server than $2 has written it (0 is not known). By way of jsonb, because the columns came after
+/// 0.2.0.
 inline constexpr const char* slot_began_with = R"sql(
-SELECT to_jsonb(s) ->> 'published' FROM walrelay.slot_start AS s WHERE slot = $1
+SELECT to_jsonb(s) ->> 'published' FROM walrelay.slot_start AS s
+ WHERE slot = $1
+   AND $2::numeric IN (0, coalesce((to_jsonb(s) ->> 'system_identifier')::numeric, $2::numeric))
 )sql";
 
 /// System identifier and timeline, where the role may call these functions. The timeline is that of

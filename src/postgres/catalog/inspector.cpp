@@ -254,7 +254,7 @@ boost::asio::awaitable<void> inspect_beginning(connection& sql, std::string slot
     if (!facts.slot || !facts.slot_starts.usable || !facts.schema_flaws.empty()) {
         co_return;
     }
-    std::vector<std::string> which{std::move(slot)};
+    std::vector<std::string> which{std::move(slot), std::to_string(facts.origin.system_identifier)};
     const auto rows = co_await sql.ask(queries::slot_began_with, std::move(which));
     if (!rows.has_error()) {
         facts.slot_began_with = rows->empty() ? std::optional(std::string()) : rows->at(0, 0);

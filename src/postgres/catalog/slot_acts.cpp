@@ -44,8 +44,9 @@ awaitable<result<void>> act(connection& sql, std::string slot, std::string state
 awaitable<result<std::optional<found_slot>>> find_slot(connection& sql, std::string slot) {
     std::vector<std::string> which{std::move(slot)};
     const auto found = co_await sql.query(
-        "SELECT plugin, confirmed_flush_lsn, wal_status, active FROM pg_replication_slots WHERE "
-        "slot_name = $1 AND slot_type = 'logical' AND database = current_database()",
+        "SELECT plugin, confirmed_flush_lsn, wal_status, active, coalesce((to_jsonb(s) ->> "
+        "'failover')::bool, false) FROM pg_replication_slots AS s WHERE slot_name = $1 AND "
+        "slot_type = 'logical' AND database = current_database()",
         std::move(which));
     if (!found) {
         co_return found.error();
@@ -57,6 +58,7 @@ awaitable<result<std::optional<found_slot>>> find_slot(connection& sql, std::str
         there->confirmed = found->text(0, 1);
         there->wal_status = found->text(0, 2);
         there->active = found->flag(0, 3);
+        there->failover = found->flag(0, 4);
     }
     co_return there;
 }

@@ -7,6 +7,7 @@
 
 #include <boost/asio/awaitable.hpp>
 
+#include <functional>
 #include <optional>
 #include <string>
 
@@ -17,6 +18,8 @@ struct found_slot {
     std::string confirmed;  // as PostgreSQL prints it
     std::string wal_status;
     bool active = false;
+    /// Standbys keep a copy of it (PostgreSQL 17 and newer).
+    bool failover = false;
 };
 
 /// Nothing if this database has no such logical slot.
@@ -26,6 +29,10 @@ struct found_slot {
 [[nodiscard]] boost::asio::awaitable<result<void>> copy_slot(connection& sql, std::string slot,
                                                              std::string to, std::string plugin);
 [[nodiscard]] boost::asio::awaitable<result<void>> drop_slot(connection& sql, std::string slot);
+
+/// Lets standbys keep a copy of a slot, which takes a connection of connection_kind::replication:
+/// neither the copy of a slot nor a function of SQL can.
+using failover_setter = std::function<boost::asio::awaitable<result<void>>(std::string slot)>;
 
 /// For who changes the slot's plugin or rewinds it, until the session ends. False where another
 /// session does. A temporary slot is the lock: only a role that may replicate can take it, and it

@@ -1,7 +1,5 @@
 #include "postgres/catalog/slot_rewind.hpp"
 
-#include "postgres/catalog/slot_acts.hpp"
-
 #include <fmt/format.h>
 
 #include <utility>
@@ -31,14 +29,41 @@ awaitable<result<void>> lock_rewind(connection& sql, std::string slot) {
     co_return *locked ? result<void>{} : rewind_is_under_way(slot);
 }
 
-/// The copy takes the slot's place, which is free.
-awaitable<result<void>> take_its_place(connection& sql, std::string slot, std::string plugin) {
+/// Before anything is dropped that says so. Whether it is to fail over, `waits` tells.
+awaitable<result<void>> end_waiting(connection& sql, std::string slot, const found_slot& waits,
+                                    const failover_setter& let_fail_over) {
     const auto waiting = rewinding_slot_name(slot);
-    auto done = co_await copy_slot(sql, waiting, std::move(slot), std::move(plugin));
-    if (done) {
-        done = co_await drop_slot(sql, waiting);
+    if (waits.failover) {
+        const auto set = co_await let_fail_over(std::move(slot));
+        if (!set) {
+            co_return set.error();
+        }
     }
-    co_return done;
+    co_return co_await drop_slot(sql, waiting);
+}
+
+/// The copy takes the slot's place, which is free.
+awaitable<result<void>> take_its_place(connection& sql, std::string slot, const found_slot& waits,
+                                       const failover_setter& let_fail_over) {
+    const auto copied = co_await copy_slot(sql, rewinding_slot_name(slot), slot, waits.plugin);
+    if (!copied) {
+        co_return copied.error();
+    }
+    co_return co_await end_waiting(sql, std::move(slot), waits, let_fail_over);
+}
+
+/// What waits until the slot is dropped.
+awaitable<result<void>> make_waiting(connection& sql, std::string kept_slot, std::string waiting,
+                                     const found_slot& slot, const failover_setter& let_fail_over) {
+    const auto copied = co_await copy_slot(sql, std::move(kept_slot), waiting, slot.plugin);
+    if (!copied || !slot.failover) {
+        co_return copied;
+    }
+    const auto set = co_await let_fail_over(waiting);
+    if (!set) {
+        static_cast<void>(co_await drop_slot(sql, std::move(waiting)));
+    }
+    co_return set;
 }
 
 }  // namespace
@@ -47,7 +72,8 @@ std::string rewinding_slot_name(const std::string& slot) {
     return slot_name_with(slot, "_rewind");
 }
 
-awaitable<result<void>> rewind_slot(connection& sql, std::string slot, std::string kept_slot) {
+awaitable<result<void>> rewind_slot(connection& sql, std::string slot, std::string kept_slot,
+                                    failover_setter let_fail_over) {
     if (auto locked = co_await lock_rewind(sql, slot); !locked) {
         co_return locked;
     }
@@ -56,8 +82,7 @@ awaitable<result<void>> rewind_slot(connection& sql, std::string slot, std::stri
     if (!there || !*there) {
         co_return there ? no_such_slot(slot) : there.error();
     }
-    const auto plugin = (*there)->plugin;
-    auto done = co_await copy_slot(sql, std::move(kept_slot), waiting, plugin);
+    auto done = co_await make_waiting(sql, std::move(kept_slot), waiting, **there, let_fail_over);
     if (!done) {
         co_return done;
     }
@@ -66,7 +91,7 @@ awaitable<result<void>> rewind_slot(connection& sql, std::string slot, std::stri
         static_cast<void>(co_await drop_slot(sql, waiting));
         co_return done;
     }
-    co_return co_await take_its_place(sql, std::move(slot), plugin);
+    co_return co_await take_its_place(sql, std::move(slot), **there, let_fail_over);
 }
 
 awaitable<result<bool>> rewind_waits(connection& sql, std::string slot) {
@@ -88,7 +113,8 @@ awaitable<result<bool>> rewind_waits(connection& sql, std::string slot) {
     co_return undo ? result<bool>(!undo->empty()) : undo.error();
 }
 
-awaitable<result<std::optional<rewind_end>>> end_rewind(connection& sql, std::string slot) {
+awaitable<result<std::optional<rewind_end>>> end_rewind(connection& sql, std::string slot,
+                                                        failover_setter let_fail_over) {
     const auto is_ours = co_await rewind_waits(sql, slot);
     if (!is_ours || !*is_ours) {
         co_return is_ours ? result<std::optional<rewind_end>>(std::optional<rewind_end>{})
@@ -107,13 +133,14 @@ awaitable<result<std::optional<rewind_end>>> end_rewind(connection& sql, std::st
     if (!*waits) {
         co_return std::optional<rewind_end>{};
     }
-    const auto plugin = (*waits)->plugin;
     const bool is_in_place = *there && (*there)->confirmed == (*waits)->confirmed;
     result<void> done;
-    if (*there) {
-        done = co_await drop_slot(sql, waiting);
+    if (!*there) {
+        done = co_await take_its_place(sql, std::move(slot), **waits, let_fail_over);
+    } else if (is_in_place) {
+        done = co_await end_waiting(sql, std::move(slot), **waits, let_fail_over);
     } else {
-        done = co_await take_its_place(sql, std::move(slot), plugin);
+        done = co_await drop_slot(sql, waiting);
     }
     if (!done) {
         co_return done.error();

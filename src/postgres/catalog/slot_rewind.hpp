@@ -7,6 +7,7 @@
 #pragma once
 
 #include "core/error.hpp"
+#include "postgres/catalog/slot_acts.hpp"
 #include "postgres/session/connection.hpp"
 
 #include <boost/asio/awaitable.hpp>
@@ -24,10 +25,12 @@ namespace walrelay::postgres {
 [[nodiscard]] boost::asio::awaitable<result<bool>> rewind_waits(connection& sql, std::string slot);
 
 /// Nothing may use the slot. Errors: slot_in_use while a relay streams from it or another session
-/// does this; postgres_unsuitable where one of the two slots is not there; else those of
+/// does this; postgres_unsuitable where one of the two slots is not there; those of
+/// `let_fail_over`, which is called where the slot is one that standbys keep; else those of
 /// server_error.hpp.
 [[nodiscard]] boost::asio::awaitable<result<void>> rewind_slot(connection& sql, std::string slot,
-                                                               std::string kept_slot);
+                                                               std::string kept_slot,
+                                                               failover_setter let_fail_over);
 
 enum class rewind_end {
     /// The slot stands where it was to be put.
@@ -38,6 +41,6 @@ enum class rewind_end {
 
 /// Ends one that broke off; nothing where none did. Errors: slot_in_use while it is under way.
 [[nodiscard]] boost::asio::awaitable<result<std::optional<rewind_end>>> end_rewind(
-    connection& sql, std::string slot);
+    connection& sql, std::string slot, failover_setter let_fail_over);
 
 }  // namespace walrelay::postgres

@@ -126,6 +126,13 @@ result<void> replication_stream::send(std::string_view message) {
     return state_->send(message);
 }
 
+void replication_stream::feed_until_sent(const boost::asio::any_io_executor& executor,
+                                         std::chrono::milliseconds interval, status_maker status) {
+    if (state_ != nullptr) {
+        state_->feed(executor, interval, std::move(status));
+    }
+}
+
 boost::asio::awaitable<void> replication_stream::finish(std::chrono::milliseconds limit) {
     return finish_stream(state_, limit);
 }

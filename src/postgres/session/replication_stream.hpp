@@ -10,9 +10,11 @@
 #include "core/outbox_table.hpp"
 #include "postgres/session/connection.hpp"
 
+#include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/awaitable.hpp>
 
 #include <chrono>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -46,6 +48,9 @@ struct start_options {
     /// that: the server then begins where the slot stands, without a word.
     lsn from = {};
 };
+
+/// Makes the bytes of a status update.
+using status_maker = std::function<std::string()>;
 
 /// Movable; closes with its life. A wait that is pending when the stream is closed or destroyed
 /// completes with errc::postgres_lost.
@@ -85,6 +90,12 @@ public:
     /// Queues one CopyData message for the server and writes as far as the socket takes it; what
     /// is left goes out as soon as the socket takes more.
     [[nodiscard]] result<void> send(std::string_view message);
+
+    /// From now on until the first `send` the server is sent what `status` makes after each
+    /// `interval`: it ends a stream of which it hears nothing for wal_sender_timeout, also one that
+    /// nobody reads yet. `executor` runs it.
+    void feed_until_sent(const boost::asio::any_io_executor& executor,
+                         std::chrono::milliseconds interval, status_maker status);
 
     /// Ends the stream in good order: what was sent goes out, then CopyDone, and everything is read
     /// until the server has answered or `limit` has passed; closes. No wait may be pending.

@@ -100,6 +100,30 @@ boost::asio::awaitable<result<void>> stream_state::read_more(std::shared_ptr<str
 }
 
 result<void> stream_state::send(std::string_view message) {
+    feeding_.reset();
+    return queue(message);
+}
+
+void stream_state::feed(const boost::asio::any_io_executor& executor,
+                        std::chrono::milliseconds interval, status_maker status) {
+    feeding_.emplace(feeding{boost::asio::steady_timer(executor), interval, std::move(status)});
+    feed_later();
+}
+
+void stream_state::feed_later() {
+    feeding_->timer.expires_after(feeding_->interval);
+    feeding_->timer.async_wait([unowned = weak_from_this()](boost::system::error_code failure) {
+        const auto self = unowned.lock();
+        if (failure || !self || !self->feeding_ || self->session_->is_closed()) {
+            return;
+        }
+        // A failure is told by the reader, once there is one.
+        static_cast<void>(self->queue(self->feeding_->status()));
+        self->feed_later();
+    });
+}
+
+result<void> stream_state::queue(std::string_view message) {
     if (session_->is_closed()) {
         return closed_here();
     }
@@ -169,6 +193,7 @@ boost::asio::awaitable<void> stream_state::say_goodbye(std::chrono::milliseconds
 }
 
 void stream_state::close() {
+    feeding_.reset();
     frame_.reset();
     session_->close();
 }

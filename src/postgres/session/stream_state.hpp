@@ -3,10 +3,13 @@
 #pragma once
 
 #include "core/error.hpp"
+#include "postgres/session/replication_stream.hpp"
 #include "postgres/session/server_error.hpp"
 #include "postgres/session/session.hpp"
 
+#include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/awaitable.hpp>
+#include <boost/asio/steady_timer.hpp>
 
 #include <chrono>
 #include <memory>
@@ -26,6 +29,9 @@ public:
     [[nodiscard]] bool has_part_of_frame() const { return bytes_came_; }
     void let_go() { frame_.reset(); }
     [[nodiscard]] result<void> send(std::string_view message);
+    /// See replication_stream.
+    void feed(const boost::asio::any_io_executor& executor, std::chrono::milliseconds interval,
+              status_maker status);
     void interrupt() { session_->wake(); }
     void close();
     /// The words of warnings that cost no row.
@@ -46,10 +52,20 @@ private:
     /// The first that ends the stream.
     [[nodiscard]] std::optional<error> read_warnings();
     [[nodiscard]] boost::asio::awaitable<void> drain();
+    [[nodiscard]] result<void> queue(std::string_view message);
     void write_later();
+    void feed_later();
+
+    /// As long as nobody else sends.
+    struct feeding {
+        boost::asio::steady_timer timer;
+        std::chrono::milliseconds interval;
+        status_maker status;
+    };
 
     std::shared_ptr<session> session_;
     server_context context_;
+    std::optional<feeding> feeding_;
     pq_buffer frame_;
     std::optional<error> ended_;
     std::vector<std::string> warnings_;

@@ -9,6 +9,9 @@
 
 #include <fmt/format.h>
 
+#include <charconv>
+#include <cstddef>
+#include <system_error>
 #include <utility>
 
 namespace walrelay::postgres {
@@ -16,13 +19,16 @@ namespace {
 
 using boost::asio::awaitable;
 
-/// A slot of that name was there before: what was published then was published.
+/// A slot of that name was there before: what was published then was published, if it was here.
 constexpr const char* keep_sql = R"sql(
-INSERT INTO walrelay.slot_start AS kept (slot, lsn, snapshot, published)
-VALUES ($1, $2::pg_lsn, $3::pg_snapshot, nullif($4, 'unknown'))
+INSERT INTO walrelay.slot_start AS kept (slot, lsn, snapshot, published, system_identifier)
+VALUES ($1, $2::pg_lsn, $3::pg_snapshot, nullif($4, 'unknown'), nullif($5, '')::numeric)
     ON CONFLICT (slot) DO UPDATE
        SET made_at = now(), lsn = excluded.lsn, snapshot = excluded.snapshot,
-           published = CASE WHEN $4 IN ('pending', 'all') THEN $4 ELSE kept.published END
+           published = CASE WHEN $4 IN ('pending', 'all') THEN $4
+                            WHEN kept.system_identifier <> excluded.system_identifier
+                            THEN excluded.published ELSE kept.published END,
+           system_identifier = excluded.system_identifier
 )sql";
 
 /// Where the table is of 0.2.0 and the role may not alter it.
@@ -32,17 +38,79 @@ INSERT INTO walrelay.slot_start (slot, lsn, snapshot) VALUES ($1, $2::pg_lsn, $3
        SET made_at = now(), lsn = excluded.lsn, snapshot = excluded.snapshot
 )sql";
 
-/// What this server has not numbered yet is of another one, whose data were dumped and loaded. An
-/// exported snapshot of a slot can end before its xmin. By way of jsonb, because the last column
-/// came after 0.2.0.
+/// What this server has not numbered yet is of another one, whose data were dumped and loaded; of
+/// one that has numbered less, its system identifier tells. An exported snapshot of a slot can end
+/// before its xmin. By way of jsonb, because the last columns came after 0.2.0.
 constexpr const char* read_start_sql = R"sql(
 SELECT lsn, snapshot, pg_snapshot_xmax(pg_current_snapshot()),
-       coalesce(to_jsonb(s) ->> 'published', '')
+       coalesce(to_jsonb(s) ->> 'published', ''), to_jsonb(s) ->> 'system_identifier'
   FROM walrelay.slot_start AS s
  WHERE slot = $1
    AND pg_snapshot_xmax(snapshot) <= greatest(pg_snapshot_xmin(pg_current_snapshot()),
                                               pg_snapshot_xmax(pg_current_snapshot()))
 )sql";
+
+constexpr const char* may_ask_system_sql =
+    "SELECT has_function_privilege('pg_catalog.pg_control_system()', 'EXECUTE')";
+constexpr const char* system_sql = "SELECT system_identifier FROM pg_control_system()";
+
+constexpr const char* witness_readable_sql = R"sql(
+SELECT FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = c.relnamespace
+ WHERE n.nspname = 'walrelay' AND c.relname = 'witness'
+   AND has_schema_privilege(n.oid, 'USAGE') AND has_table_privilege(c.oid, 'SELECT')
+)sql";
+constexpr const char* system_of_witness_sql =
+    "SELECT system_identifier FROM walrelay.witness WHERE slot = $1";
+
+using system_name = std::optional<std::string>;
+
+/// A timeline is not asked for: what a branch has in its tables, it has from before it left the
+/// other one, and the numbers of transactions and LSNs are the same up to there.
+awaitable<result<system_name>> this_system(connection& sql) {
+    const auto may = co_await sql.query(may_ask_system_sql);
+    if (!may || !may->flag(0, 0)) {
+        co_return may ? result<system_name>(system_name{}) : may.error();
+    }
+    const auto rows = co_await sql.query(system_sql);
+    co_return rows ? result<system_name>(rows->text(0, 0)) : rows.error();
+}
+
+/// Of a row that does not say where it was written: its slot's witness was written there as well,
+/// or later.
+awaitable<result<system_name>> system_of_witness(connection& sql, std::string slot) {
+    if (sql.avoids_own_schema()) {
+        co_return system_name{};
+    }
+    const auto readable = co_await sql.query(witness_readable_sql);
+    if (!readable || readable->empty()) {
+        co_return readable ? result<system_name>(system_name{}) : readable.error();
+    }
+    std::vector<std::string> which{std::move(slot)};
+    const auto rows = co_await sql.query(system_of_witness_sql, std::move(which));
+    if (!rows) {
+        co_return rows.error();
+    }
+    co_return rows->empty() ? system_name{} : system_name{rows->text(0, 0)};
+}
+
+/// Whether the row was written by another server, whose transactions have other numbers.
+awaitable<result<bool>> is_of_another(connection& sql, std::string slot, system_name written_by) {
+    if (!written_by) {
+        auto by_witness = co_await system_of_witness(sql, std::move(slot));
+        if (!by_witness) {
+            co_return by_witness.error();
+        }
+        written_by = std::move(*by_witness);
+    }
+    if (!written_by) {
+        co_return false;
+    }
+    const auto here = co_await this_system(sql);
+    if (!here) {
+        co_return here.error();
+    }
+    co_return here->has_value() && *here != written_by;
+}
 
 /// A slot's snapshot ends with the last commit that it has met. Where the transactions after that
 /// one were rolled back its xmin is greater, and pg_snapshot takes no such text.
@@ -83,11 +151,19 @@ awaitable<result<std::string>> text_of_snapshot(connection& sql, std::string nam
 
 /// xmin has 32 bits of a transaction's number: the rest are those of the last number that is not
 /// after `next`, the first number of none. Below 3 are no transactions (PostgreSQL source,
-/// access/transam.h).
+/// access/transam.h). A snapshot from before all numbers that these bits can tell apart would have
+/// every row count as later.
 std::string later_than(const std::string& snapshot, std::uint64_t next) {
     constexpr unsigned xid_bits = 32;
+    constexpr auto numbers = std::uint64_t{1} << xid_bits;
+    std::uint64_t oldest = 0;
+    const auto* const end = snapshot.data() + snapshot.size();
+    const auto read = std::from_chars(snapshot.data(), end, oldest);
+    if (read.ec != std::errc{} || (next > oldest && next - oldest >= numbers)) {
+        return {};
+    }
     const auto epoch = next >> xid_bits << xid_bits;
-    const auto before = epoch == 0 ? 0 : epoch - (std::uint64_t{1} << xid_bits);
+    const auto before = epoch == 0 ? 0 : epoch - numbers;
     const auto low = next - epoch;
     return fmt::format(
         "xmin::text::int8 > 2 AND NOT pg_visible_in_snapshot((xmin::text::int8 + CASE WHEN "
@@ -108,7 +184,8 @@ awaitable<answer> write(connection& sql, std::vector<std::string> values,
     if (completed) {
         co_return co_await sql.ask(keep_sql, std::move(once_more));
     }
-    once_more.pop_back();
+    constexpr std::size_t of_old_table = 3;
+    once_more.resize(of_old_table);
     co_return co_await sql.ask(keep_in_old_table_sql, std::move(once_more));
 }
 
@@ -130,8 +207,12 @@ awaitable<result<void>> keep_slot_start(connection& sql, snapshot_slot from, std
     if (!snapshot) {
         co_return snapshot.error();
     }
+    const auto here = co_await this_system(sql);
+    if (!here) {
+        co_return here.error();
+    }
     std::vector<std::string> values{std::move(slot), to_string(from.consistent_point), *snapshot,
-                                    std::move(published)};
+                                    std::move(published), here->value_or("")};
     const auto kept = co_await write(sql, std::move(values), std::move(outboxes));
     if (kept.has_error()) {
         co_return explain_use(kept.error(), sql, own_table::slot_start);
@@ -147,13 +228,20 @@ awaitable<result<std::optional<slot_start>>> read_slot_start(connection& sql, st
     if (!*there) {
         co_return std::optional<slot_start>{};
     }
-    std::vector<std::string> which{std::move(slot)};
+    std::vector<std::string> which{slot};
     const auto rows = co_await sql.ask(read_start_sql, std::move(which));
     if (rows.has_error()) {
         co_return explain_use(rows.error(), sql, own_table::slot_start);
     }
     if (rows->empty()) {
         co_return std::optional<slot_start>{};
+    }
+    const auto& written_by = rows->at(0, 4);
+    auto system = written_by ? system_name(*written_by) : system_name{};
+    const auto is_foreign = co_await is_of_another(sql, std::move(slot), std::move(system));
+    if (!is_foreign || *is_foreign) {
+        co_return is_foreign ? result<std::optional<slot_start>>(std::optional<slot_start>{})
+                             : is_foreign.error();
     }
     fact_reader reader{*rows};
     const auto begins = reader.maybe_lsn(0, 0).value_or(lsn{});
@@ -163,6 +251,9 @@ awaitable<result<std::optional<slot_start>>> read_slot_start(connection& sql, st
         co_return *reader.failure();
     }
     start.is_later = start.published == "all" ? "true" : later_than(rows->text(0, 1), next);
+    if (start.is_later.empty()) {
+        co_return std::optional<slot_start>{};
+    }
     co_return std::optional(std::move(start));
 }
 

@@ -26,12 +26,20 @@ struct slot_start {
     /// were published before it.
     std::string is_later = {};
 
+    /// The same of a table whose rows to be sent `pending`, an SQL condition, tells: those of
+    /// before were published with the slot.
+    [[nodiscard]] std::string is_expected(const std::string& pending) const {
+        return published == "pending" && !pending.empty()
+                   ? "(" + is_later + ") OR (" + pending + ")"
+                   : is_later;
+    }
     /// Whether the stream can have rows that the slot was never to bring.
     [[nodiscard]] bool has_earlier_rows() const { return published != "none"; }
 };
 
 /// An SQL condition: true of rows whose last change the snapshot, in PostgreSQL's text, does not
-/// have. `next` is the first number of no transaction yet.
+/// have; empty where xmin cannot tell any more, 2^32 transactions later. `next` is the first number
+/// of no transaction yet.
 [[nodiscard]] std::string later_than(const std::string& snapshot, std::uint64_t next);
 
 /// Keeps what `from` begins with as that of `slot`, while the exported snapshot is still there:
@@ -43,8 +51,8 @@ struct slot_start {
     connection& sql, snapshot_slot from, std::string slot, std::string published,
     std::vector<table_name> outboxes);
 
-/// Nothing where it was not kept, or on another server than this. Within the transaction whose rows
-/// are to be judged.
+/// Nothing where it was not kept, on another server than this, or too long ago to tell rows by it.
+/// Within the transaction whose rows are to be judged.
 [[nodiscard]] boost::asio::awaitable<result<std::optional<slot_start>>> read_slot_start(
     connection& sql, std::string slot);
 

@@ -26,7 +26,8 @@ SELECT version, stream, stream_created, sequence, position, told, system_identif
 /// then every transaction that ends later is not in it. A new row begins with what the slot began
 /// with, and so does one that came from another system (a dump was loaded), the transactions of
 /// which are not numbered like those of this, and one that is told less than before (a rewind):
-/// what its snapshot shows is not all stored any more.
+/// what its snapshot shows is not all stored any more. So does one whose slot was made again after
+/// both of its moments (walrelay init --new-slot): what came before that slot is not its matter.
 constexpr std::string_view store_witness_begin = R"sql(
 INSERT INTO walrelay.witness AS known
        (slot, version, stream, stream_created, sequence, position, told, system_identifier,
@@ -39,7 +40,11 @@ SELECT $1, 1, $3, $4::int8, $5::int8, $6, $7::pg_lsn, $8::numeric, $9::int8,
                    JOIN pg_class AS c ON c.relnamespace = n.oid AND c.relname = outbox.name), '{}')
 )sql";
 constexpr std::string_view store_witness_end = R"sql(
-  LEFT JOIN walrelay.slot_start AS start ON start.slot = $1 AND start.lsn <= $7::pg_lsn
+  LEFT JOIN walrelay.slot_start AS start
+         ON start.slot = $1 AND start.lsn <= $7::pg_lsn
+        AND coalesce((to_jsonb(start) ->> 'system_identifier')::numeric,
+                     (SELECT old.system_identifier FROM walrelay.witness AS old
+                       WHERE old.slot = $1), $8::numeric) = $8::numeric
  WHERE $2::int8 = 0 OR EXISTS (SELECT FROM walrelay.witness AS old WHERE old.slot = $1)
     ON CONFLICT (slot) DO UPDATE
    SET version = known.version + 1, noted_at = now(), stream = excluded.stream,
@@ -48,11 +53,13 @@ constexpr std::string_view store_witness_end = R"sql(
        system_identifier = excluded.system_identifier, timeline = excluded.timeline,
        snapshot = CASE WHEN known.system_identifier <> excluded.system_identifier
                          OR excluded.told < known.snapshot_lsn
+                         OR excluded.snapshot_lsn > known.next_lsn
                        THEN excluded.snapshot
                        WHEN known.next_lsn <= excluded.told
                        THEN known.next_snapshot ELSE known.snapshot END,
        snapshot_lsn = CASE WHEN known.system_identifier <> excluded.system_identifier
                              OR excluded.told < known.snapshot_lsn
+                             OR excluded.snapshot_lsn > known.next_lsn
                            THEN excluded.snapshot_lsn
                            WHEN known.next_lsn <= excluded.told
                            THEN known.next_lsn ELSE known.snapshot_lsn END,
@@ -137,7 +144,7 @@ result<read_witness_row> row_in(const row_set& rows, std::uint64_t system_identi
     if (const auto& snapshot = rows.at(0, 8);
         snapshot && what.origin.system_identifier == system_identifier) {
         row.is_later = later_than(*snapshot, next);
-        row.later_than = reader.maybe_lsn(0, 10).value_or(lsn{});
+        row.later_than = row.is_later.empty() ? lsn{} : reader.maybe_lsn(0, 10).value_or(lsn{});
     }
     return row;
 }

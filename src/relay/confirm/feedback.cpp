@@ -15,12 +15,14 @@ constexpr std::chrono::milliseconds after_confirming{20};
 
 }  // namespace
 
-void feedback::begin(std::chrono::milliseconds sender_timeout, monotonic_time now) {
+std::chrono::milliseconds status_interval(std::chrono::milliseconds sender_timeout) {
     constexpr int updates_per_timeout = 3;
-    interval_ = interval_max;
-    if (sender_timeout.count() > 0) {
-        interval_ = std::min(interval_max, sender_timeout / updates_per_timeout);
-    }
+    return sender_timeout.count() > 0 ? std::min(interval_max, sender_timeout / updates_per_timeout)
+                                      : interval_max;
+}
+
+void feedback::begin(std::chrono::milliseconds sender_timeout, monotonic_time now) {
+    interval_ = status_interval(sender_timeout);
     due_ = now + interval_;
     // What this connection has received, and nothing else: the server stops telling where it is
     // once that is reported as written (walsender.c, WalSndWaitForWal).

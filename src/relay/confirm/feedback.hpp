@@ -13,6 +13,9 @@
 
 namespace walrelay::relay {
 
+/// How often the server is told where the relay is, for its wal_sender_timeout; 0 is never.
+[[nodiscard]] std::chrono::milliseconds status_interval(std::chrono::milliseconds sender_timeout);
+
 class feedback {
 public:
     /// A replication connection begins. `sender_timeout` is the server's wal_sender_timeout, 0 for

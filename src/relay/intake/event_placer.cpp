@@ -73,15 +73,11 @@ result<void> event_placer::place_at(commit_position here, const reading& now,
     }
     message& filled = vacancy_for(here, now);
     const auto made = fill(event, filled);
-    if (fates_.is_stored(here) || into.has_acked(filled) ||
-        (into.is_resuming() && into.has_stored(filled))) {
-        ++already_stored_;
-        into.admit_stored();
-        now.in.last_published = here;
+    if (is_stored(filled, now)) {
         await_write_back(now, event, true);
         return {};
     }
-    if (is_set_aside(here, now)) {
+    if (is_dead(here, now)) {
         return {};
     }
     if (event.row.too_large_bytes > 0) {
@@ -100,7 +96,29 @@ result<void> event_placer::place_at(commit_position here, const reading& now,
     return {};
 }
 
-bool event_placer::is_set_aside(commit_position here, const reading& now) const {
+/// Whatever the stream's last messages say of it.
+bool event_placer::is_stored(const message& filled, const reading& now) {
+    auto& into = now.into;
+    if (!fates_.is_stored(filled.where.at) && !into.has_acked(filled) &&
+        !(into.is_resuming() && into.has_stored(filled))) {
+        return false;
+    }
+    ++already_stored_;
+    now.in.last_published = filled.where.at;
+    into.admit_stored();
+    return true;
+}
+
+bool event_placer::is_dead(commit_position here, const reading& now) const {
+    if (!fates_.is_dead(here)) {
+        return false;
+    }
+    now.into.admit_settled({origin_, here});
+    return true;
+}
+
+bool event_placer::needs_no_letter(const message& known, const reading& now) {
+    const auto here = known.where.at;
     if (auto& into = now.into; into.covers(here)) {
         // What cannot be read has no id: its place alone tells that the stream ends with it.
         if (into.claim() && into.claim()->where.at == here) {
@@ -108,11 +126,7 @@ bool event_placer::is_set_aside(commit_position here, const reading& now) const 
         }
         return true;
     }
-    if (!fates_.is_dead(here)) {
-        return false;
-    }
-    now.into.admit_settled({origin_, here});
-    return true;
+    return is_stored(known, now) || is_dead(here, now);
 }
 
 void event_placer::place_published(const reading& now, const outbox_event& event) {
@@ -261,15 +275,16 @@ result<void> event_placer::set_aside_without_content(const outbox_event& event,
 }
 
 result<void> event_placer::set_stranger_aside(const table_name& table, const row_insert& row,
-                                              const error& why, const reading& now) const {
-    const auto here = now.in.place();
-    if (is_set_aside(here, now)) {
+                                              const error& why, const reading& now) {
+    const message& unfilled = vacancy_for(now.in.place(), now);
+    if (needs_no_letter(unfilled, now)) {
         return {};
     }
+    const auto reason = with_doubt(why, unfilled, now.into);
     if (!options_.dead_letters) {
-        return why;
+        return reason;
     }
-    now.done.dead = make_dead_letter(table, row, vacancy_for(here, now), {why, 0, 0});
+    now.done.dead = make_dead_letter(table, row, unfilled, {reason, 0, 0});
     if (row.too_large_bytes > 0) {
         now.done.dead->event.clear();
     }
@@ -277,19 +292,29 @@ result<void> event_placer::set_stranger_aside(const table_name& table, const row
 }
 
 void event_placer::decline_retry(const letter_retry& which, const table_name& table,
-                                 const error& why, const reading& now) const {
-    const auto here = now.in.place();
-    if (is_set_aside(here, now)) {
+                                 const error& why, const reading& now) {
+    const message& vacant = vacancy_for(now.in.place(), now);
+    if (needs_no_letter(vacant, now)) {
         return;
     }
-    const message& vacant = vacancy_for(here, now);
     auto& letter = now.done.dead.emplace();
     letter.source = table;
     letter.where = vacant.where;
     letter.committed_at = vacant.committed_at;
     letter.xid = vacant.xid;
-    letter.reason = to_string(why);
+    letter.reason = to_string(with_doubt(why, vacant, now.into));
     letter.retry = which;
+}
+
+/// A letter that is written although its row may be in the stream says so.
+error event_placer::with_doubt(error why, const message& unfilled, const lane& into) const {
+    if (into.is_resuming() && unfilled.id.empty() && into.may_have_stored(unfilled.where.at)) {
+        why.what += "; stream " + options_.stream +
+                    " may have its message already, which only its id could tell, and that is not "
+                    "known: look for a message with the header Walrelay-Position " +
+                    to_string(unfilled.where) + " before it is published again";
+    }
+    return why;
 }
 
 dead_letter event_placer::letter_of(const message& refused, const kept_row& row,

@@ -73,8 +73,13 @@ public:
     /// The stream has the row: it is only awaited for its write-back.
     void place_published(const reading& now, const outbox_event& event);
 
-    /// Nothing is made of the row: it was read before, or has its letter already.
-    [[nodiscard]] bool is_set_aside(commit_position here, const reading& now) const;
+    /// Nothing is made of a row that cannot be published: it was read before, the stream has it, or
+    /// it has its letter already. `known` is the lane's vacancy, as far filled as it could be; if
+    /// this returns true, it is taken.
+    [[nodiscard]] bool needs_no_letter(const message& known, const reading& now);
+    /// `why` of a letter, and that its row may be in the stream where nothing but an id that is not
+    /// known could tell.
+    [[nodiscard]] error with_doubt(error why, const message& unfilled, const lane& into) const;
     /// The event is a dead letter for `why`. `content` is as far filled as it could be mapped.
     result<void> set_aside(const outbox_event& event, const message& content, const error& why,
                            frame_read& done);
@@ -91,12 +96,12 @@ public:
     /// A replayed row that no table of the configuration takes is a dead letter, for `why`; without
     /// its content where it is too large.
     result<void> set_stranger_aside(const table_name& table, const row_insert& row,
-                                    const error& why, const reading& now) const;
+                                    const error& why, const reading& now);
     /// What a row of walrelay.control asks for is not done, for `why`: the dead letter that is to
     /// be retried is open again, with its content as it is. Also where rows become no dead letters:
     /// this one is one.
     void decline_retry(const letter_retry& which, const table_name& table, const error& why,
-                       const reading& now) const;
+                       const reading& now);
     /// The row with too_large_bytes, where it is.
     [[nodiscard]] row_insert with_size(row_insert row) const;
     /// `id` is empty where it is not known.
@@ -111,6 +116,8 @@ public:
     [[nodiscard]] std::uint64_t already_stored() const { return already_stored_; }
 
 private:
+    [[nodiscard]] bool is_stored(const message& filled, const reading& now);
+    [[nodiscard]] bool is_dead(commit_position here, const reading& now) const;
     /// An event that the stream has.
     result<void> pass_over(commit_position here, const reading& now, const outbox_event& event);
     result<void> map_replayed(const outbox_event& event, message& out);

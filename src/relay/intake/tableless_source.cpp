@@ -31,15 +31,15 @@ result<void> tableless_source::take(const logical_message& said, const reading& 
 
 result<void> tableless_source::set_aside(tableless& from, const logical_message& said,
                                          const error& why, const reading& now) {
-    const auto here = now.in.place();
-    if (events_.is_set_aside(here, now)) {
+    const message& unfilled = events_.vacancy_for(now.in.place(), now);
+    if (events_.needs_no_letter(unfilled, now)) {
         return {};
     }
-    const message& unfilled = events_.vacancy_for(here, now);
     const outbox_event known{from.table, from.rows.unreadable(said.content)};
+    const auto reason = events_.with_doubt(why, unfilled, now.into);
     return said.too_large_bytes > 0
-               ? events_.set_aside_without_content(known, unfilled, why, now.done)
-               : events_.set_aside(known, unfilled, why, now.done);
+               ? events_.set_aside_without_content(known, unfilled, reason, now.done)
+               : events_.set_aside(known, unfilled, reason, now.done);
 }
 
 }  // namespace walrelay::relay

@@ -103,12 +103,12 @@ result<void> update_source::complete(std::optional<table_row> fetched, std::uint
 /// content.
 result<void> update_source::set_incomplete_aside(const outbox_event& event, const reading& now) {
     const auto here = *now.in.last_event;
-    if (events_.is_set_aside(here, now)) {
+    message& filled = events_.vacancy_for(here, now);
+    // As far as it can be mapped: it is known by its id.
+    static_cast<void>(events_.fill(event, filled));
+    if (events_.needs_no_letter(filled, now)) {
         return {};
     }
-    message& filled = events_.vacancy_for(here, now);
-    // As far as it can be mapped.
-    static_cast<void>(events_.fill(event, filled));
     return events_.set_aside_without_content(
         event, filled, gone(events_.mappers()[event.table].table(), here), now.done);
 }

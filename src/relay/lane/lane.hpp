@@ -119,6 +119,8 @@ public:
     [[nodiscard]] bool is_resuming() const { return resuming_ != nullptr; }
     /// While resuming: whether the stream had it before.
     [[nodiscard]] bool has_stored(const message& content) const;
+    /// The same of a message whose id is not known: whether it can have had it.
+    [[nodiscard]] bool may_have_stored(const commit_position& where) const;
     /// Whether the stream has acked it to this lane, although not all before it.
     [[nodiscard]] bool has_acked(const message& content) const { return acks_.has(content); }
     /// While resuming: the stream's last message is the greatest again, so that the next relay may

@@ -169,6 +169,10 @@ bool lane::has_stored(const message& content) const {
     return resuming_->has(content.where.at, content.id);
 }
 
+bool lane::may_have_stored(const commit_position& where) const {
+    return resuming_->may_have(where);
+}
+
 bool lane::has_resumed() const {
     const auto& newest = resuming_->newest();
     return !newest || (stored_ && *stored_ >= *newest && known_tail() &&

@@ -90,6 +90,20 @@ bool stored_rows::has(const commit_position& where, std::string_view id) const {
            has_of_table(where, id);
 }
 
+bool stored_rows::may_have(const commit_position& where) const {
+    const auto at_place = std::ranges::lower_bound(rows_, row{where.row, where.index, 0});
+    if (at_place != rows_.end() && at_place->at == where.row && at_place->index == where.index) {
+        return true;
+    }
+    const auto counted = counted_.lower_bound({where.commit, std::string()});
+    if (counted != counted_.end() && counted->first == where.commit) {
+        return true;
+    }
+    return !is_of_a_snapshot(where) && std::ranges::any_of(of_tables_, [&](const table_row& each) {
+        return each.before > where.commit;
+    });
+}
+
 bool stored_rows::has_of_table(const commit_position& where, std::string_view id) const {
     if (of_tables_.empty() || is_of_a_snapshot(where)) {
         return false;

@@ -69,6 +69,8 @@ public:
 
     /// Whether the stream has the event of this position and id.
     [[nodiscard]] bool has(const commit_position& where, std::string_view id) const;
+    /// Whether it can have the event of this position, whose id is not known.
+    [[nodiscard]] bool may_have(const commit_position& where) const;
     /// The greatest position; nothing if there is none.
     [[nodiscard]] const std::optional<commit_position>& newest() const { return newest_; }
     /// Rows up to this one cannot be looked up, because the stream has dropped its oldest messages;

@@ -174,12 +174,14 @@ void replay_reader::give(std::optional<std::size_t> table, const row_insert& row
         found.row.too_large_bytes = found.event.size();
         found.event.clear();
     }
-    if (found.row.too_large_bytes > 0) {
-        found.unmappable = too_large_to_replay(found.row, found.where);
-    } else if (!table) {
+    if (!table) {
         found.unmappable = of_no_outbox(found.source);
     } else if (auto mapped = mappers_[*table].map(row, content_); !mapped) {
         found.unmappable = mapped.error();
+    }
+    if (found.row.too_large_bytes > 0) {
+        // All the same it is known by its id, of which the decoder keeps enough.
+        found.unmappable = too_large_to_replay(found.row, found.where);
     }
     if (found.unmappable ? choice_.needs_mapping() : !choice_.takes(content_)) {
         return;

@@ -192,11 +192,7 @@ result<void> missing_search::add_reading(std::size_t index,
 /// what the stream lacks.
 std::string missing_search::condition_of(std::size_t table) const {
     if (heals()) {
-        const auto& pending = settings_.outbox[table].pending;
-        const bool by_status = start_ && start_->published == "pending" && !pending.empty();
-        return !start_     ? std::string()
-               : by_status ? "(" + start_->is_later + ") OR (" + pending + ")"
-                           : start_->is_later;
+        return start_ ? start_->is_expected(settings_.outbox[table].pending) : std::string();
     }
     const bool all = settings_.postgres.snapshot == config::snapshot_mode::all;
     return all ? "" : settings_.outbox[table].pending;
@@ -338,7 +334,10 @@ missing_search::outcome<> missing_search::read_dead_letters(postgres::connection
             if (!table) {
                 continue;
             }
-            was_met(letter.message_id);
+            if (rest_) {
+                for_each_row_id(letter.message_id,
+                                [this](std::string_view row) { rest_->has_letter(row); });
+            }
             if (auto added = missing_->add_dead_letter(*table, letter.message_id); !added) {
                 co_return added.error();
             }

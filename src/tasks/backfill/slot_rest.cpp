@@ -53,7 +53,16 @@ std::uint64_t slot_rest::key_of(std::string_view id) {
     return std::hash<std::string_view>()(keyed_);
 }
 
+void slot_rest::add(std::string_view id, bool too_large) {
+    const auto key = key_of(id);
+    keys_.push_back(key);
+    if (too_large) {
+        large_keys_.push_back(key);
+    }
+}
+
 void slot_rest::finish() {
+    std::ranges::sort(large_keys_);
     std::ranges::sort(keys_);
     const auto repeated = std::ranges::unique(keys_);
     keys_.erase(repeated.begin(), repeated.end());
@@ -62,10 +71,21 @@ void slot_rest::finish() {
 }
 
 void slot_rest::found(std::string_view id) {
+    if (left_ > 0) {
+        found_key(key_of(id));
+    }
+}
+
+void slot_rest::has_letter(std::string_view id) {
     if (left_ == 0) {
         return;
     }
-    const auto key = key_of(id);
+    if (const auto key = key_of(id); !std::ranges::binary_search(large_keys_, key)) {
+        found_key(key);
+    }
+}
+
+void slot_rest::found_key(std::uint64_t key) {
     const auto place = std::ranges::lower_bound(keys_, key);
     if (place == keys_.end() || *place != key) {
         return;
@@ -97,7 +117,7 @@ awaitable<result<std::shared_ptr<slot_rest>>> slot_rest::read(servers::executors
     if (past) {
         read = co_await read_to_the_end(**past, [&](const relay::replayed_row& row) {
             if (row.content != nullptr && !row.content->id.empty()) {
-                rest->add(row.content->id);
+                rest->add(row.content->id, row.row.too_large_bytes > 0);
             } else if (row.table) {
                 // What is set aside without an id is nowhere else, as far as can be told.
                 ++rest->without_id_;

@@ -28,25 +28,29 @@ public:
         servers::executors on, const config::settings& settings, const postgres_facts& facts,
         lsn until);
 
-    /// A table, the stream or a dead letter has the row of this message id. From one thread at a
-    /// time.
+    /// A table or the stream has the row of this message id. From one thread at a time.
     void found(std::string_view id);
+    /// A dead letter has it: without its content, where the row is above delivery.max_row_bytes.
+    void has_letter(std::string_view id);
     /// How many rows were found nowhere.
     [[nodiscard]] std::uint64_t left() const { return left_; }
-    /// How many have no id to be found by: too large a row, or one whose columns make none.
+    /// How many have no id to be found by: too large a message, or a row whose columns make none.
     [[nodiscard]] std::uint64_t without_id() const { return without_id_; }
 
     slot_rest();
 
 private:
     [[nodiscard]] std::uint64_t key_of(std::string_view id);
-    void add(std::string_view id) { keys_.push_back(key_of(id)); }
+    void add(std::string_view id, bool too_large);
+    void found_key(std::uint64_t key);
     void finish();
 
     /// Nobody who writes rows can choose two ids of one key.
     std::string secret_;
     std::string keyed_;
     std::vector<std::uint64_t> keys_;  // ascending
+    /// Those of rows that a dead letter does not hold, ascending.
+    std::vector<std::uint64_t> large_keys_;
     std::vector<bool> found_;
     std::uint64_t left_ = 0;
     std::uint64_t without_id_ = 0;

@@ -39,7 +39,7 @@ result<void> compared_rows::prepare(const config::settings& settings,
 row_reading compared_rows::begin(std::uint32_t number) {
     number_ = number;
     last_time_.reset();
-    row_reading how{tables_[number], readers_[number].columns(), where_, orders_[number],
+    row_reading how{tables_[number], readers_[number].columns(), wheres_[number], orders_[number],
                     was_stored_};
     if (!how.order.empty()) {
         how.columns.push_back(how.order.front());

@@ -29,11 +29,12 @@ struct row_reading {
 class compared_rows {
 public:
     /// SQL that is true of rows which are compared; empty where all are.
-    explicit compared_rows(std::string where) : where_(std::move(where)) {}
+    compared_rows(std::size_t tables, const std::string& where) : wheres_(tables, where) {}
 
-    /// Of those alone of which this SQL is true as well.
-    void narrow_to(const std::string& where) {
-        where_ = where_.empty() ? where : "(" + where_ + ") AND " + where;
+    /// Of this table those alone of which this SQL is true as well.
+    void narrow_to(std::uint32_t table, const std::string& where) {
+        auto& so_far = wheres_[table];
+        so_far = so_far.empty() ? where : "(" + so_far + ") AND (" + where + ")";
     }
     /// SQL that is true of rows which are known to have been stored before the first message that
     /// the stream has now.
@@ -53,7 +54,8 @@ public:
 private:
     [[nodiscard]] audit::row_age age_of(const std::vector<postgres::cell>& row);
 
-    std::string where_;
+    /// By table.
+    std::vector<std::string> wheres_;
     std::string was_stored_;
     std::vector<table_name> tables_;
     std::vector<outbox::message_id_reader> readers_;

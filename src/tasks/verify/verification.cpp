@@ -9,6 +9,7 @@
 #include "servers/postgres_access.hpp"
 #include "servers/stream_loss.hpp"
 #include "servers/translate.hpp"
+#include "servers/unfinished_search.hpp"
 #include "tasks/replay/kept_stream.hpp"
 #include "tasks/retry_fates.hpp"
 #include "tasks/temporary_place.hpp"
@@ -47,7 +48,7 @@ verification::verification(servers::executors on, const config::settings& settin
       settings_(settings),
       options_(options),
       progress_(options.progress),
-      rows_(options.where) {}
+      rows_(settings.outbox.size(), options.where) {}
 
 boost::asio::awaitable<result<verify_outcome>> verification::run() {
     if (auto opened = open_stream(); !opened) {
@@ -189,7 +190,9 @@ verification::outcome<> verification::look_at_start() {
     if (!*start) {
         co_return start_unknown(settings_.postgres.slot);
     }
-    rows_.narrow_to((*start)->is_later);
+    for (std::uint32_t table = 0; table < settings_.outbox.size(); ++table) {
+        rows_.narrow_to(table, (*start)->is_expected(settings_.outbox[table].pending));
+    }
     since_ = before_slot((*start)->consistent_point);
     co_return result<void>{};
 }
@@ -262,8 +265,7 @@ result<void> verification::read_first_messages() {
     std::optional<std::uint64_t> first;
     auto read = stream_->read([&](const nats::scanned_message& one) {
         first = first.value_or(one.sequence);
-        progress_.tell(auditor_->rows_read(), auditor_->messages_read());
-        return auditor_->add_message({one.sequence, one.subject, one.id, one.position});
+        return take(one);
     });
     if (!excuses_removed()) {
         return read;
@@ -278,10 +280,15 @@ result<void> verification::read_first_messages() {
 }
 
 result<void> verification::read_messages() {
-    return stream_->read([this](const nats::scanned_message& one) {
-        progress_.tell(auditor_->rows_read(), auditor_->messages_read());
-        return auditor_->add_message({one.sequence, one.subject, one.id, one.position});
-    });
+    return stream_->read([this](const nats::scanned_message& one) { return take(one); });
+}
+
+result<void> verification::take(const nats::scanned_message& one) {
+    if (on_.given_up.stop_requested()) {
+        return servers::search_given_up(settings_.nats.stream);
+    }
+    progress_.tell(auditor_->rows_read(), auditor_->messages_read());
+    return auditor_->add_message({one.sequence, one.subject, one.id, one.position});
 }
 
 /// A role that may not replicate verifies without it; the report says so.

@@ -75,6 +75,7 @@ private:
         return options_.excuses_removed && stream_->facts().removed_count() > 0;
     }
     result<void> read_messages();
+    result<void> take(const nats::scanned_message& one);
     boost::asio::awaitable<void> read_history();
     outcome<> read_dead_letters();
     outcome<audit::finding_kind> settle();

@@ -38,6 +38,43 @@ TEST_F(StatusBoard, TellsHowSoonTheSlotCanBeLost) {
     EXPECT_EQ(board_.report(at(61s)).slot_danger_in, std::nullopt) << "nothing is known of it now";
 }
 
+/// A relay that looks again every backoff_max: alerts and readiness would come and go with it.
+TEST_F(StatusBoard, StaysHaltedUntilTheNextRelayIsPastTheHalt) {
+    const auto state = [&] { return board_.report(at(1s)).status.state; };
+    board_.detach(at(0s));
+    board_.has_halted({errc::postgres_unsuitable, "wal_level is replica", "set it"});
+    board_.halted_postgres_answers(true);
+    EXPECT_EQ(state(), relay_state::halted);
+    board_.attach({[this](instant) { return status_; }, [this] { return counts_; }});
+    for (const auto looks :
+         {relay_state::starting, relay_state::waiting_postgres, relay_state::waiting_broker}) {
+        status_.state = looks;
+        EXPECT_EQ(state(), relay_state::halted);
+        EXPECT_EQ(board_.report(at(1s)).status.reason, "wal_level is replica");
+    }
+    board_.detach(at(2s));
+    board_.has_halted({errc::postgres_unsuitable, "wal_level is replica", "set it"});
+    EXPECT_TRUE(board_.report(at(2s)).status.postgres_connected) << "as it was";
+    board_.attach({[this](instant) { return status_; }, [this] { return counts_; }});
+    status_.state = relay_state::catching_up;
+    EXPECT_EQ(state(), relay_state::catching_up);
+    status_.state = relay_state::waiting_postgres;
+    EXPECT_EQ(state(), relay_state::waiting_postgres) << "that is no halt any more";
+}
+
+/// It streams until it meets the row again.
+TEST_F(StatusBoard, StaysHaltedBeforeTheRowUntilThatIsConfirmed) {
+    const auto state = [&] { return board_.report(at(1s)).status.state; };
+    status_.confirmed = lsn{0x100};
+    board_.detach(at(0s));
+    board_.has_halted({errc::row_unmappable, "the row has no subject", "correct it"});
+    board_.attach({[this](instant) { return status_; }, [this] { return counts_; }});
+    status_.state = relay_state::streaming;
+    EXPECT_EQ(state(), relay_state::halted);
+    status_.confirmed = lsn{0x101};
+    EXPECT_EQ(state(), relay_state::streaming);
+}
+
 TEST_F(StatusBoard, TellsWhatWasGivenUpBeforeItsTime) {
     board_.kept().was_dropped(kept_kind::bookmark, giving_way::expired, at(1s));
     board_.kept().was_dropped(kept_kind::trail, giving_way::unwanted, at(2s));

@@ -22,6 +22,13 @@ protected:
         nats.start();
         ASSERT_EQ(bench.broker().message_count(bench.stream_name()), 20U);
     }
+    void insert_large(std::uint64_t version) {
+        bench.execute(
+            "INSERT INTO outbox_events (id, aggregate_id, aggregate_type, event_type, event_data,"
+            " status, version, created_at) VALUES (gen_random_uuid(), 'a', 'order', 'placed',"
+            " jsonb_build_object('x', repeat('x', 100000)), 'pending', " +
+            std::to_string(version) + ", now())");
+    }
 };
 
 TEST_P(CutStream, HaltsTheNextStart) {
@@ -44,6 +51,23 @@ TEST_P(CutStream, IsNoticedBeforeThousandsOfNewRowsFillIt) {
     expect_heals(rows + 1);
 }
 
+/// A look at the tables finds nothing, and the next start would halt again.
+TEST_P(CutStream, IsNotTakenBackWhereTheRowsAreGoneFromTheTable) {
+    cut();
+    expect_halts("has lost messages");
+    bench.execute("DELETE FROM outbox_events WHERE version BETWEEN 21 AND 40");
+    const auto plain = bench.command({"resume"});
+    EXPECT_EQ(plain.exit_code, 1) << plain.output << plain.errors;
+    EXPECT_THAT(plain.output, HasSubstr("has lost messages"));
+    EXPECT_THAT(plain.output, HasSubstr("walrelay resume --heal"));
+    EXPECT_THAT(plain.output, HasSubstr("walrelay resume --give-up"));
+    EXPECT_EQ(kept("decision IS NULL"), "t");
+    ask_to_heal();
+    bench.start();
+    insert(41, 45);
+    ASSERT_TRUE(bench.wait_for_messages(25)) << bench.relay().log();
+}
+
 /// A row that was written and deleted while the relay was away: only the slot still has it.
 TEST_P(CutStream, IsNotHealedAtThePriceOfWhatOnlyTheSlotHas) {
     cut();
@@ -64,26 +88,35 @@ TEST_P(CutStream, IsNotHealedAtThePriceOfWhatOnlyTheSlotHas) {
     EXPECT_EQ(bench.events().at(22).id, event_id(43));
 }
 
-/// From the slot it becomes a dead letter, and nobody can tell whether a table has it.
-TEST_P(CutStream, IsNotHealedAtThePriceOfARowWithoutAnId) {
+/// From the slot it becomes a dead letter; whether a table has it, its id tells.
+TEST_P(CutStream, IsNotHealedAtThePriceOfARowThatIsTooLarge) {
     bench.set_delivery("max_row_bytes = '64KiB'");
     cut();
-    bench.execute(
-        "INSERT INTO outbox_events (id, aggregate_id, aggregate_type, event_type, event_data,"
-        " status, version, created_at) VALUES (gen_random_uuid(), 'a', 'order', 'placed',"
-        " jsonb_build_object('x', repeat('x', 100000)), 'pending', 99, now())");
+    insert_large(99);
     bench.execute("DELETE FROM outbox_events WHERE version = 99");
     expect_halts("has lost messages");
     EXPECT_EQ(bench.command({"resume", "--heal"}).exit_code, 0);
     const auto refused = bench.command({"run"});
     EXPECT_EQ(refused.exit_code, 3) << refused.errors;
-    EXPECT_THAT(refused.errors, HasSubstr("still holds 1 row without a message id"));
+    EXPECT_THAT(refused.errors, HasSubstr("still holds 1 row that is in no table any more"));
     EXPECT_EQ(bench.command({"resume", "--give-up"}).exit_code, 0);
     bench.start();
     insert(41, 45);
     ASSERT_TRUE(bench.wait_for_messages(25)) << bench.relay().log();
     // With the 20 that were given up.
     EXPECT_EQ(bench.session().value_of("SELECT count(*) FROM walrelay.dead_letter"), "21");
+}
+
+TEST_P(CutStream, IsHealedWhereATableHasTheRowThatIsTooLarge) {
+    bench.set_delivery("max_row_bytes = '64KiB'");
+    cut();
+    insert_large(99);
+    expect_halts("has lost messages");
+    ask_to_heal();
+    bench.start();
+    insert(41, 45);
+    ASSERT_TRUE(bench.wait_for_messages(45)) << bench.relay().log();
+    EXPECT_EQ(bench.session().value_of("SELECT count(*) FROM walrelay.dead_letter"), "1");
 }
 
 /// No subject can be made of it, so that the slot brings a dead letter.

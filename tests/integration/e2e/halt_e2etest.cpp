@@ -160,6 +160,23 @@ TEST_P(Halt, IsPassedWhereNothingIsMissingAlthoughNobodyLooked) {
     EXPECT_TRUE(says(bench.relay().log(), "all rows are compared with the stream first"));
 }
 
+/// The comparison takes minutes where the tables are large.
+TEST_P(Halt, IsLookedAtNoLongerOnceTheRelayIsToStop) {
+    halt();
+    resume_blindly();
+    auto blocker = bench.session();
+    blocker.execute("BEGIN; LOCK TABLE outbox_events");
+    bench.launch();
+    ASSERT_TRUE(eventually(patience, [&] {
+        return blocker.value_of(
+                   "SELECT count(*) FROM pg_locks WHERE NOT granted AND relation = "
+                   "'outbox_events'::regclass") != "0";
+    })) << bench.relay().log();
+    bench.stop();
+    EXPECT_TRUE(says(bench.relay().log(), "search_unfinished"));
+    EXPECT_EQ(kept("decision"), "look") << "the next start compares";
+}
+
 // What was in the tables before the slot is known of no slot that was made by hand: nothing can be
 // compared, and the newest rows decide.
 TEST_P(Halt, IsPassedByPlainResumeAlsoWhereTheBeginningOfTheSlotIsNotKnown) {

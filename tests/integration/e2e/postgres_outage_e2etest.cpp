@@ -91,6 +91,27 @@ TEST_P(PostgresOutage, FastStopDoesNotWaitForABrokerThatIsDown) {
     own.expect_relayed(event_ids(1, 2000));
 }
 
+/// What is looked at once the slot is taken can take longer than the server waits for a word.
+TEST_P(PostgresOutage, ServerThatWaitsForAShortTimeKeepsAStreamThatIsNotReadYet) {
+    bench.stop();
+    ASSERT_EQ(bench.command({"init"}).exit_code, 0) << "with walrelay.dead_letter";
+    bench.set_conninfo(bench.conninfo() + " options=-cwal_sender_timeout=1s");
+    auto blocker = bench.session();
+    blocker.execute("BEGIN; LOCK TABLE walrelay.dead_letter");
+    auto watcher = bench.session();
+    bench.launch();
+    EXPECT_TRUE(eventually(patience, [&] {
+        return watcher.value_of(
+                   "SELECT count(*) FROM pg_stat_replication WHERE application_name = "
+                   "'walrelay' AND backend_start < clock_timestamp() - interval "
+                   "'4 seconds'") == "1";
+    })) << bench.relay().log();
+    blocker.execute("COMMIT");
+    bench.execute(insert_events(1, 10));
+    bench.expect_relayed(bench.committed_ids());
+    EXPECT_EQ(bench.relay().log().find("postgres_lost"), std::string::npos) << bench.relay().log();
+}
+
 TEST_P(PostgresOutage, RelayStartedBeforeItsServersWaitsForThem) {
     nats_server broker;
     relay_bench own(postgres, broker, GetParam());

@@ -68,6 +68,15 @@ protected:
         return bench.session().value_of(
             "SELECT count(*) FROM pg_replication_slots WHERE slot_name = '" + name + "'");
     }
+    [[nodiscard]] std::string failover_of(const std::string& name) {
+        return bench.session().value_of(
+            "SELECT to_jsonb(s) ->> 'failover' FROM pg_replication_slots AS s WHERE slot_name = '" +
+            name + "'");
+    }
+    void let_fail_over(const std::string& name) {
+        postgres_session replication(bench.conninfo() + " replication=database");
+        replication.execute("ALTER_REPLICATION_SLOT " + name + " (FAILOVER true)");
+    }
     [[nodiscard]] std::string waiting() const { return bench.name() + "_rewind"; }
 
     nats_server broker;
@@ -346,6 +355,50 @@ TEST_P(Rewind, ThatBrokeOffBeforeTheDropIsGivenUp) {
     bench.start();
     EXPECT_THAT(bench.relay().log(), HasSubstr("rewind_given_up"));
     EXPECT_EQ(count_of_slots(waiting()), "0");
+    bench.expect_relayed(bench.committed_ids());
+}
+
+/// With PostgreSQL 17 and newer: a copy of a slot is none that standbys keep.
+TEST_P(Rewind, ThatBrokeOffLeavesASlotThatStandbysKeep) {
+    if (bench.session().value_of("SHOW server_version_num") < "170000") {
+        GTEST_SKIP() << "this server has no failover slots";
+    }
+    insert(1, 20);
+    ASSERT_EQ(failover_of(bench.name()), "true");
+    bench.stop();
+    // A slot of the waiting copy's name stands in the way.
+    bench.execute("SELECT pg_create_physical_replication_slot('" + waiting() + "')");
+    EXPECT_NE(rewind({"--execute"}).exit_code, 0) << "nothing is changed";
+    EXPECT_EQ(failover_of(bench.name()), "true");
+    drop_slot(waiting());
+    // As a rewind leaves it that ends between the copy and the property of it.
+    copy_slot(bench.name() + "_at_before", waiting());
+    let_fail_over(waiting());
+    drop_slot(bench.name());
+    copy_slot(waiting(), bench.name());
+    ASSERT_EQ(failover_of(bench.name()), "false");
+    bench.start();
+    EXPECT_EQ(count_of_slots(waiting()), "0");
+    EXPECT_EQ(failover_of(bench.name()), "true");
+    bench.stop();
+    // The same before the copy.
+    copy_slot(bench.name() + "_at_before", waiting());
+    let_fail_over(waiting());
+    drop_slot(bench.name());
+    bench.start();
+    EXPECT_EQ(failover_of(bench.name()), "true");
+    bench.expect_relayed(bench.committed_ids());
+}
+
+TEST_P(Rewind, KeepsASlotThatStandbysKeep) {
+    if (bench.session().value_of("SHOW server_version_num") < "170000") {
+        GTEST_SKIP() << "this server has no failover slots";
+    }
+    insert(1, 20);
+    bench.stop();
+    EXPECT_EQ(rewind({"--execute"}).exit_code, 0);
+    EXPECT_EQ(failover_of(bench.name()), "true");
+    bench.start();
     bench.expect_relayed(bench.committed_ids());
 }
 

@@ -312,6 +312,24 @@ TEST_P(Verify, SinceSlotLeavesOutExactlyWhatWasThereBefore) {
     EXPECT_NE(missing.output.find(event_id(8)), std::string::npos) << missing.output;
 }
 
+/// Rows from before the slot were published with it where they were still to be sent.
+TEST_P(Verify, ExpectsTheRowsThatASnapshotOfPendingOnesHasPublished) {
+    bench.create_table();
+    bench.execute(insert_events(1, 3));
+    bench.execute("UPDATE outbox_events SET status = 'published' WHERE version = 1");
+    bench.set_postgres("snapshot = 'pending'");
+    bench.set_outbox(
+        "[[outbox]]\ntable = 'public.outbox_events'\nsubject = '%.all'\n"
+        "pending = \"status = 'pending'\"");
+    bench.start();
+    ASSERT_TRUE(bench.wait_for_messages(2));
+    EXPECT_EQ(verify({"--since-slot"}).exit_code, 0);
+    bench.broker().delete_message(bench.stream_name(), 1);
+    const auto missing = verify({"--since-slot"});
+    EXPECT_EQ(missing.exit_code, 1);
+    EXPECT_NE(missing.output.find("missing      1 "), std::string::npos) << missing.output;
+}
+
 TEST_P(Verify, SaysWhereItIsNotKnownWhatWasThereBeforeTheSlot) {
     relay_ten_rows();
     bench.execute("DELETE FROM walrelay.slot_start");

@@ -254,6 +254,22 @@ TEST_P(NewSlot, AdvancedPastRowsOfASubtransactionHaltsTheNextStart) {
     bench.stop();
 }
 
+/// Also what was written before it was made, which the operator was told of.
+TEST_P(NewSlot, MadeByInitAfterRowsWereGivenUpHaltsNobody) {
+    run_with(1, 20);
+    drop_slot();
+    insert(21, 25);
+    EXPECT_EQ(bench.command({"run"}).exit_code, 3);
+    EXPECT_EQ(bench.command({"resume", "--give-up"}).exit_code, 0);
+    insert(26, 27);
+    EXPECT_EQ(bench.command({"init", "--new-slot"}).exit_code, 0);
+    EXPECT_EQ(halts(), "0");
+    bench.start();
+    insert(28, 30);
+    ASSERT_TRUE(bench.wait_for_messages(23)) << bench.relay().log();
+    expect_is_well(31);
+}
+
 TEST_P(NewSlot, MadeBySomebodyElseWithNothingBetweenHaltsNobody) {
     run_with(1, 20);
     make_slot_anew();

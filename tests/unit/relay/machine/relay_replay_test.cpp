@@ -6,8 +6,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace walrelay::relay {
 namespace {
@@ -17,6 +19,7 @@ using test::relay_script;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
+using testing::Not;
 
 constexpr std::uint32_t table_oid = 16384;
 constexpr std::uint32_t control_oid = 16999;
@@ -50,13 +53,20 @@ protected:
         script_.broker_connects(0);
         script_.postgres_connects();
         script_.frame(test::begin_frame(lsn{0x100}));
-        script_.frame(test::relation_frame(
+        describe_control(script_);
+    }
+    static void describe_control(relay_script& script) {
+        script.frame(test::relation_frame(
             control_oid, "walrelay", "control",
             {"kind", "slot", "replay", "position", "committed_at", "subject", "source_schema",
              "source_table", "event", "transaction", "proof"}));
     }
     std::vector<std::string> replay(const control_values& row, lsn at = lsn{0x90}) {
-        return script_.frame(test::insert_frame(
+        return replay(script_, row, at);
+    }
+    static std::vector<std::string> replay(relay_script& script, const control_values& row,
+                                           lsn at = lsn{0x90}) {
+        return script.frame(test::insert_frame(
             control_oid,
             {"replay", row.slot, row.number, row.position, "946684800000000", row.subject, "public",
              row.table, row.content, test::control_transaction, row.proof},
@@ -82,6 +92,52 @@ TEST_F(RelayReplay, PublishesTheRowAsANewMessageThatTellsOfTheOld) {
     EXPECT_EQ(header("Walrelay-Original-Position"), original);
     EXPECT_THAT(header("Walrelay-Position"), HasSubstr(".0000000000000100.0000000000000090.0"));
     EXPECT_EQ(script_.machine().the_lane().newest().subject, "events.k");
+}
+
+/// A row above delivery.max_row_bytes, of which the WAL's reader has no id, while rows are compared
+/// one by one with what the stream has at that place.
+class LargeReplayedRow : public RelayReplay {
+protected:
+    LargeReplayedRow() {
+        again_.description = "walrelay slot=slot database=app system=7 timeline=1 rules=before";
+        again_.max_payload_bytes = std::uint64_t{1} << 30U;
+    }
+    std::vector<std::string> arrives_in_comparison(bool compares_ids, lsn stored_at) {
+        again_.start();
+        again_.broker_connects(2, commit_position{lsn{0x200}, lsn{0x198}, 0});
+        again_.postgres_connects();
+        stored_rows_request wanted;
+        wanted.line = {relay_script::origin};
+        wanted.compares_ids = compares_ids;
+        const auto rows = std::make_shared<stored_rows>(wanted);
+        rows->add(1, position{relay_script::origin, {lsn{0x100}, stored_at, 0}}, "a;replay-3");
+        rows->add(2, position{relay_script::origin, {lsn{0x200}, lsn{0x198}, 0}}, "later");
+        rows->end(true, true);
+        again_.stored_is_read(rows);
+        again_.frame(test::begin_frame(lsn{0x100}));
+        describe_control(again_);
+        control_values large;
+        large.content = std::string(std::size_t{65} << 20U, 'x');
+        return replay(again_, large);
+    }
+
+    relay_script again_{with_write_backs()};
+};
+
+TEST_F(LargeReplayedRow, IsNotSetAsideWhereTheStreamHasIt) {
+    EXPECT_THAT(arrives_in_comparison(false, lsn{0x90}), IsEmpty());
+    again_.frame(test::commit_frame(lsn{0x100}, lsn{0x101}));
+    EXPECT_EQ(again_.machine().confirmed(), lsn{0x101});
+}
+
+TEST_F(LargeReplayedRow, IsSetAsideWhereTheStreamDoesNotHaveIt) {
+    EXPECT_THAT(arrives_in_comparison(false, lsn{0x80}), ElementsAre("dead_letter 0/100.0"));
+    EXPECT_THAT(again_.letter().reason, Not(HasSubstr("may have")));
+}
+
+TEST_F(LargeReplayedRow, IsSetAsideWithADoubtWhereOnlyItsIdCouldTell) {
+    EXPECT_THAT(arrives_in_comparison(true, lsn{0x90}), ElementsAre("dead_letter 0/100.0"));
+    EXPECT_THAT(again_.letter().reason, HasSubstr("stream S may have its message already"));
 }
 
 TEST_F(RelayReplay, IsLeftAloneWhereItDoesNotShowWhoWroteIt) {

@@ -6,6 +6,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <memory>
 #include <string>
 
 namespace walrelay::relay {
@@ -188,6 +189,26 @@ TEST_F(RelayRepublish, SetsARowAsideThatIsGone) {
     script_.dead_letter_is_stored();
     script_.frame(test::commit_frame(lsn{0x100}, lsn{0x101}));
     EXPECT_EQ(script_.machine().confirmed(), lsn{0x101});
+}
+
+/// The rows are compared one by one, and the stream has that of the UPDATE, which is gone since.
+TEST_F(RelayRepublish, SetsNoRowAsideThatTheStreamHas) {
+    relay_script again{with_republish()};
+    again.description = "walrelay slot=slot database=app system=7 timeline=1 rules=before";
+    again.start();
+    const commit_position where{lsn{0x100}, lsn{1}, 0};
+    again.broker_connects(1, where);
+    again.postgres_connects();
+    const auto rows =
+        std::make_shared<stored_rows>(stored_rows_request{{}, {relay_script::origin}});
+    rows->add(1, position{relay_script::origin, where}, "a;republish-0000000000000001-0");
+    rows->end(true, true);
+    again.stored_is_read(rows);
+    again.frame(test::begin_frame(lsn{0x100}));
+    again.frame(test::update_frame(table_oid, {}, {"a", "again", unchanged}));
+    EXPECT_THAT(again.row_is_fetched({}), IsEmpty());
+    again.frame(test::commit_frame(lsn{0x100}, lsn{0x101}));
+    EXPECT_EQ(again.machine().confirmed(), lsn{0x101});
 }
 
 TEST_F(RelayRepublish, SetsARowAsideThatIsTooLargeToBeFetched) {

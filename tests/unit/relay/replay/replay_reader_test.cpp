@@ -90,6 +90,14 @@ TEST_F(ReplayReader, GivesEveryRowWithItsOwnPosition) {
     EXPECT_EQ(plan_.by_subject.at("events.x").rows, 1U);
 }
 
+TEST_F(ReplayReader, KnowsARowThatIsTooLargeByItsId) {
+    const std::string content(std::size_t{2} << 20U, 'x');
+    const auto frames = described({test::insert_frame(orders_oid, {"a", "x", content}, lsn{0x80})});
+    EXPECT_THAT(read(frames), ElementsAre("a@0/100/0/80"));
+    EXPECT_EQ(plan_.too_large, 1U);
+    EXPECT_EQ(plan_.all.rows, 0U);
+}
+
 TEST_F(ReplayReader, BeginsAndEndsAtTheVeryRow) {
     const auto frames =
         described({row("a", "x", lsn{0x80}), row("b", "x", lsn{0x88}), row("c", "x", lsn{0x90})});
