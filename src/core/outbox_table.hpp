@@ -44,6 +44,9 @@ struct outbox_columns {
 [[nodiscard]] inline table_name message_source(const std::string& prefix) {
     return {"pg_logical_message", prefix};
 }
+[[nodiscard]] inline bool is_message_source(const table_name& name) {
+    return name.schema == message_source({}).schema;
+}
 
 /// An UPDATE that sets the column to the value publishes the row again.
 struct republish_rule {

@@ -173,6 +173,7 @@ result<void> cleanup_cursor::state::make_consumer() const {
             auto why = failure(
                 "consumer " + name + " of stream " + options.stream + " cannot be made", status);
             if (code == JSMaximumConsumersLimitErr) {
+                why.code = errc::broker_unsuitable;
                 why.remedy = "raise max_consumers of stream " + options.stream +
                              " or of the account, or take delete_after out";
             }

@@ -24,14 +24,16 @@ constexpr std::string_view schema_is_sent =
 constexpr int version_of_schemas_published = 150000;
 
 /// What a change of the server would show in: whatever takes a transaction id, and every change of
-/// a catalog, is in the WAL; what is not there are the settings and the slots. The WAL counts that
-/// is written and not yet flushed, as a commit need not wait for that (synchronous_commit = off).
+/// a catalog, is in the WAL; what is not there are the settings, the slots and who reads them. The
+/// WAL counts that is written and not yet flushed, as a commit need not wait for that
+/// (synchronous_commit = off).
 constexpr std::string_view change_sign_sql = R"sql(
 SELECT concat_ws(' ', pg_current_wal_insert_lsn(), pg_postmaster_start_time(),
-                 pg_conf_load_time(),
+                 pg_conf_load_time(), (SELECT count(*) FROM pg_stat_get_wal_senders()),
                  (SELECT md5(string_agg(concat_ws(' ', slot_name, slot_type, plugin, restart_lsn,
-                                                  wal_status), ',' ORDER BY slot_name))
-                    FROM pg_replication_slots))
+                                                  wal_status, active, to_jsonb(s) ->> 'failover'),
+                                        ',' ORDER BY slot_name))
+                    FROM pg_replication_slots AS s))
  WHERE NOT pg_is_in_recovery()
 )sql";
 

@@ -151,7 +151,8 @@ SELECT dead_letter, occasion FROM gone ORDER BY place
 
 /// A relay of 0.2.0 makes another letter of a retry that fails: it has its occasion, or, where it
 /// has no id, the same row; only there the time tells it from that of an earlier retry. $3: none
-/// that were asked for longer ago, in seconds.
+/// that were asked for longer ago, in seconds; of those that are called lost none of before
+/// yesterday, as the stream is read from the oldest one on.
 constexpr const char* queued_format = R"sql(
 SELECT letter.id, letter.retries, coalesce(letter.retry_sequence, 0),
        EXISTS (SELECT FROM walrelay.dead_letter AS again
@@ -163,6 +164,7 @@ SELECT letter.id, letter.retries, coalesce(letter.retry_sequence, 0),
        letter.retry_fate IS NOT NULL
   FROM {} WHERE {} AND letter.retries > 0 AND coalesce(letter.retry_fate, 'lost') = 'lost'
    AND letter.retried_at > now() - $3::bigint * interval '1 second'
+   AND (letter.retry_fate IS NULL OR letter.retried_at > now() - interval '1 day')
  ORDER BY letter.retry_fate IS NOT NULL, letter.id LIMIT 10000
 )sql";
 

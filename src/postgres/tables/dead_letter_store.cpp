@@ -298,6 +298,13 @@ void add_marks(const std::vector<letter_to_store>& letters, std::vector<statemen
 }
 
 /// Marked as walrelay's own where that is needed.
+/// Nothing was made of the retry, so that the letter has it all; where that is another one's by
+/// now, or dropped, there is nothing to keep. Met again, the retry is declined again.
+bool is_declined(const letter_to_store& each, const std::vector<letter_key>& keys) {
+    return each.letter->retry && each.letter->event.empty() &&
+           keys.front() != letter_key::without_slot;
+}
+
 std::vector<statement> transaction_of(const std::vector<letter_to_store>& letters,
                                       const std::vector<letter_key>& keys,
                                       std::size_t error_bytes) {
@@ -314,6 +321,9 @@ std::vector<statement> transaction_of(const std::vector<letter_to_store>& letter
             all.push_back({lock_letter_sql, {std::to_string(each.letter->retry->letter)}});
             all.push_back(reopening(*each.letter, each.slot));
             add(noting(each));
+        }
+        if (is_declined(each, keys)) {
+            continue;
         }
         for (const auto key : keys) {
             add(inserting(each, key));

@@ -63,6 +63,11 @@ std::string describe(const dead_letter& letter) {
                ". The letter does not hold its content: once the cause is fixed, `walrelay replay` "
                "publishes the row again";
     }
+    if (letter.event.empty() && is_message_source(letter.source)) {
+        return what +
+               ". The letter does not hold its content, and a message of pg_logical_emit_message "
+               "is in no table: once the cause is fixed, have its writer emit it again";
+    }
     if (letter.event.empty()) {
         return what +
                ". The letter does not hold its content: once the cause is fixed, `walrelay "

@@ -180,7 +180,7 @@ public:
     /// For each of options.ids since when they are those of today; nothing while that is not known.
     [[nodiscard]] std::vector<std::optional<lsn>> ids_hold_since() const;
     /// Whether the stream's mark says so, and not this relay alone.
-    [[nodiscard]] bool ids_are_marked() const { return mark_.has_rules_to_go_by(); }
+    [[nodiscard]] bool ids_are_marked() const { return mark_.has_ids_to_go_by(); }
     /// Whether the slot is known to be there: only then it is said what it still has.
     [[nodiscard]] bool knows_slot() const { return known_.slot_confirmed() != lsn{}; }
     /// Belief has begun, and the newest rows are accounted for: what an operator said of the start

@@ -73,6 +73,19 @@ stream_owner stream_mark::first_step() const {
     return step;
 }
 
+void stream_mark::look_whether_stale() {
+    is_stale_ = false;
+    if (known_ && shows_rules()) {
+        // A mark of a version that knew no ids claims nothing of them, and other ids are other
+        // rules: it holds, also where it cannot be written.
+        auto claimed = *known_;
+        if (shown_->ids.empty()) {
+            claimed.ids.clear();
+        }
+        is_stale_ = claimed != *shown_;
+    }
+}
+
 void stream_mark::leave_as_it_is() {
     known_ = shown_;
     was_confirmed_ = false;

@@ -22,6 +22,8 @@ public:
     [[nodiscard]] const std::optional<stream_owner>& known() const { return known_; }
     /// A stream that shows no rules of this slot has none to go by, or none that are ever written.
     [[nodiscard]] bool has_rules_to_go_by() const { return shows_rules(); }
+    /// The same of message ids.
+    [[nodiscard]] bool has_ids_to_go_by() const { return shows_rules() && !shown_->ids.empty(); }
     /// The description was read; `shown` is its mark, if that is of this slot and database.
     void seen(std::optional<stream_owner> shown);
     /// This holds from now on.
@@ -61,7 +63,7 @@ private:
     [[nodiscard]] stream_owner first_step() const;
     /// What `init` writes says whose the stream is, and claims nothing of its messages.
     [[nodiscard]] bool shows_rules() const { return shown_ && !shown_->rules.empty(); }
-    void look_whether_stale() { is_stale_ = known_ && shows_rules() && known_ != shown_; }
+    void look_whether_stale();
 
     lsn since_;
     std::optional<stream_owner> known_;

@@ -53,6 +53,8 @@ std::optional<row_rules> parse_row_rules(std::string_view text) {
 row_rules rules_after(row_rules now, const std::optional<std::string>& kept, marked_ids marked,
                       lsn wal_end) {
     if (kept && kept->empty()) {
+        // Of a version that kept none. What the mark says from the second walk on it says now.
+        now.since = marked.is_kept ? std::min(marked.since, wal_end) : lsn{};
         return now;
     }
     const auto before = kept ? parse_row_rules(*kept) : std::nullopt;

@@ -95,6 +95,12 @@ awaitable<result<std::string>> content_reader::read(const postgres::contentless_
             drop_of(letter.id));
         co_return std::string();
     }
+    if (is_message_source(letter.source)) {
+        without.why = "a message of pg_logical_emit_message is in no table";
+        without.fix =
+            "have its writer emit it again; once that is published: " + drop_of(letter.id);
+        co_return std::string();
+    }
     const auto rows = co_await rows_of(letter.source);
     if (!rows) {
         co_return rows.error();
@@ -174,6 +180,13 @@ std::string words_on_missing_content(const postgres::contentless_letter& letter)
         return fmt::format(
             "no content: the row was to be replayed, and was too large; once it may be so large, "
             "walrelay replay publishes it again, and {} removes this letter",
+            drop_of(letter.id));
+    }
+    if (is_message_source(letter.source)) {
+        return fmt::format(
+            "no content, for the reason above: a message of pg_logical_emit_message is in no "
+            "table; "
+            "have its writer emit it again, once it can be published, and {} removes this letter",
             drop_of(letter.id));
     }
     if (letter.reason.find("delivery.max_row_bytes") != std::string::npos) {

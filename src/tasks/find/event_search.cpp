@@ -6,7 +6,6 @@
 #include "postgres/tables/event_letters.hpp"
 #include "postgres/tables/halt_store.hpp"
 #include "postgres/tables/outbox_snapshot.hpp"
-#include "postgres/tables/slot_start.hpp"
 #include "postgres/tables/time_text.hpp"
 #include "postgres/tables/witness_store.hpp"
 #include "relay/intake/control_row.hpp"
@@ -158,9 +157,9 @@ event_search::outcome<> event_search::open_tables() {
 /// A role that may not replicate, or not read the witness, finds without it.
 event_search::outcome<> event_search::read_conditions() {
     auto slot = settings_.postgres.slot;
-    const auto start = co_await postgres::read_slot_start(*sql_, slot);
-    if (start && *start) {
-        after_start_ = (*start)->is_later;
+    auto start = co_await postgres::read_slot_start(*sql_, slot);
+    if (start) {
+        start_ = std::move(*start);
     }
     auto replication = co_await servers::open_replication(on_.loop, settings_);
     if (!replication) {
@@ -334,7 +333,10 @@ event_search::outcome<> event_search::tell_of_row(table_rows& in, traced_row& ro
     }
     row.transaction = told->text(0, 0);
     row.created_at = has_time ? told->text(0, 1) : "";
-    row.is_of_the_slot = co_await is_true_of(in, row, after_start_);
+    const auto of = std::ranges::find(settings_.outbox, row.table, &outbox_table::table);
+    const bool is_known = start_ && of != settings_.outbox.end();
+    const auto expected = is_known ? start_->is_expected(of->pending) : std::string();
+    row.is_of_the_slot = co_await is_true_of(in, row, expected);
     row.is_after_witness = co_await is_true_of(in, row, after_witness_);
     co_return result<void>{};
 }

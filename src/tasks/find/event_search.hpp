@@ -8,6 +8,7 @@
 #include "core/lineage.hpp"
 #include "nats/requests/stream_scan.hpp"
 #include "postgres/session/connection.hpp"
+#include "postgres/tables/slot_start.hpp"
 #include "servers/run_to_end.hpp"
 #include "tasks/find/event_trace.hpp"
 #include "tasks/find/find_options.hpp"
@@ -77,7 +78,7 @@ private:
     std::vector<std::unique_ptr<table_rows>> tables_;
     /// SQL that is true of rows after the slot's beginning, and after the witness; empty where it
     /// is not known.
-    std::string after_start_;
+    std::optional<postgres::slot_start> start_;
     std::string after_witness_;
     /// Of messages of events whose row may be gone.
     std::vector<std::string> seen_subjects_;

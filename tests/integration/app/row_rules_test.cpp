@@ -43,7 +43,16 @@ TEST(RowRules, HoldFromWhereTheMarkSaysForANewConsumer) {
 }
 
 TEST(RowRules, AreTakenOverFromAVersionThatKeptNone) {
-    EXPECT_EQ(rules_after(now(), std::string(), mark, wal_end), since(lsn{}));
+    const marked_ids unknown{lsn{0x50}, false};
+    EXPECT_EQ(rules_after(now(), std::string(), unknown, wal_end), since(lsn{}));
+}
+
+/// What the first walk of a new version keeps, the next one must not take for older.
+TEST(RowRules, OfAVersionThatKeptNoneAreThoseOfTheMark) {
+    const marked_ids kept{lsn{0x50}, true};
+    const auto first = rules_after(now(), std::string(), kept, wal_end);
+    EXPECT_EQ(first, since(lsn{0x50}));
+    EXPECT_EQ(rules_after(now(), to_string(first), kept, wal_end), first);
 }
 
 TEST(RowRules, HoldAsBeforeWhereNothingHasChanged) {

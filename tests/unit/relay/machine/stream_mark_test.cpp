@@ -105,6 +105,25 @@ TEST(StreamMark, ThatAnOperatorHasWrittenHolds) {
     EXPECT_EQ(to_write(mark), "");
 }
 
+/// Of a version that knew no ids, or by hand: with no right to write it, publishing goes on.
+TEST(StreamMark, ThatSaysNothingOfIdsHolds) {
+    stream_mark mark;
+    mark.seen(of("rules"));
+    auto with_ids = of("rules");
+    with_ids.ids = {{"0123456789abcdef", lsn{7}}};
+    mark.change(with_ids);
+    EXPECT_FALSE(mark.is_stale());
+    EXPECT_FALSE(mark.has_ids_to_go_by());
+    EXPECT_EQ(to_write(mark), "rules") << "it is written where it can be";
+    mark.written(false);
+    EXPECT_FALSE(mark.is_stale());
+
+    auto of_others = of("others");
+    of_others.ids = with_ids.ids;
+    mark.change(of_others);
+    EXPECT_TRUE(mark.is_stale()) << "other rules are not published by before they are marked";
+}
+
 TEST(StreamMark, OfAComparisonThatAnOperatorHasWrittenHolds) {
     auto mark = changing("old", "comparing-new");
     EXPECT_EQ(to_write(mark), "comparing-new");
