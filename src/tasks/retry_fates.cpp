@@ -96,6 +96,20 @@ awaitable<result<sorted_retries>> sort_retries(servers::executors on,
     co_return sorted;
 }
 
+/// `into` has those that were lost before.
+void count(const sorted_retries& sorted, retry_outcomes& into) {
+    into.unknown = sorted.unknown;
+    into.stored = sorted.stored.size();
+    into.newly_lost = sorted.lost.size();
+    for (const auto& each : sorted.stored) {
+        std::erase(into.lost, each.letter);
+    }
+    for (const auto& each : sorted.lost) {
+        into.lost.push_back(each.letter);
+    }
+    std::ranges::sort(into.lost);
+}
+
 /// What cannot be noted is looked for again the next time.
 awaitable<void> settle(postgres::connection& sql, sorted_retries sorted) {
     using postgres::retry_fate;
@@ -170,16 +184,7 @@ awaitable<result<retry_outcomes>> look_at_retries(servers::executors on,
     if (!sorted) {
         co_return sorted.error();
     }
-    outcomes.unknown = sorted->unknown;
-    outcomes.stored = sorted->stored.size();
-    outcomes.newly_lost = sorted->lost.size();
-    for (const auto& each : sorted->stored) {
-        std::erase(outcomes.lost, each.letter);
-    }
-    for (const auto& each : sorted->lost) {
-        outcomes.lost.push_back(each.letter);
-    }
-    std::ranges::sort(outcomes.lost);
+    count(*sorted, outcomes);
     co_await settle(sql, std::move(*sorted));
     co_return outcomes;
 }
