@@ -30,9 +30,9 @@ constexpr int version_of_schemas_published = 150000;
 constexpr std::string_view change_sign_sql = R"sql(
 SELECT concat_ws(' ', pg_current_wal_insert_lsn(), pg_postmaster_start_time(),
                  pg_conf_load_time(), (SELECT count(*) FROM pg_stat_get_wal_senders()),
-                 (SELECT md5(string_agg(concat_ws(' ', slot_name, slot_type, plugin, restart_lsn,
-                                                  wal_status, active, to_jsonb(s) ->> 'failover'),
-                                        ',' ORDER BY slot_name))
+                 (SELECT string_agg(concat_ws(' ', slot_name, slot_type, plugin, restart_lsn,
+                                              wal_status, active, to_jsonb(s) ->> 'failover'),
+                                    ',' ORDER BY slot_name)
                     FROM pg_replication_slots AS s))
  WHERE NOT pg_is_in_recovery()
 )sql";
