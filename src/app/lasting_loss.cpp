@@ -19,8 +19,10 @@ using relay::stream_verdict;
 /// A slot that was told nothing yet sends all that it ever had to.
 awaitable<bool> stands_at_its_beginning(postgres::connection& sql, std::string slot, lsn stands) {
     const auto start = co_await postgres::read_slot_start(sql, std::move(slot));
-    const bool is_known = start && start->has_value();
-    co_return is_known&& stands <= (*start)->consistent_point;
+    if (!start || !*start) {
+        co_return false;
+    }
+    co_return stands <= (*start)->consistent_point;
 }
 
 /// Nothing where the stream has it, or is no stream that has lost something but another one.

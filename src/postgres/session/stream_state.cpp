@@ -119,7 +119,9 @@ void stream_state::feed_later() {
         }
         // A failure is told by the reader, once there is one.
         static_cast<void>(self->queue(self->feeding_->status()));
-        self->feed_later();
+        if (self->feeding_) {
+            self->feed_later();
+        }
     });
 }
 

@@ -263,6 +263,12 @@ TEST_F(DeadLetterStore, OfARetryThatFailsIsTheLetterAgain) {
     store(retry(3, 3));
     EXPECT_EQ(stored("max(message_id) FILTER (WHERE retries = 0)"), "7;retry-1-3")
         << "that one was dropped";
+
+    auto declined = retry(4, 4);
+    declined.event.clear();
+    store(declined);
+    EXPECT_EQ(stored("count(*) FILTER (WHERE event IS NULL AND retries = 0)"), "0")
+        << "of a retry of which nothing was made the letter that is gone had it all";
 }
 
 TEST_F(DeadLetterStore, KeepsManyInOneTransaction) {
