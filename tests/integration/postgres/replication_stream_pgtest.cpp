@@ -3,8 +3,6 @@
 
 #include <gmock/gmock.h>
 
-#include <algorithm>
-
 namespace walrelay::test {
 namespace {
 
@@ -29,6 +27,27 @@ std::string confirm_up_to(lsn position) {
 class ReplicationStream : public postgres_fixture,
                           public testing::WithParamInterface<output_plugin> {
 protected:
+    /// How often a part of the row was here and the rest of it was not, until it was whole.
+    int parts_before_a_row_of(std::size_t bytes, postgres::replication_stream& from) {
+        int parts = 0;
+        for (bool is_in_transaction = false;;) {
+            const auto frame = from.next_frame();
+            if (!frame || (*frame && (*frame)->size() >= bytes)) {
+                EXPECT_TRUE(frame);
+                return parts;
+            }
+            if (*frame) {
+                is_in_transaction = is_in_transaction || (*frame)->front() == 'w';
+            } else {
+                parts += is_in_transaction && from.has_part_of_frame() ? 1 : 0;
+                (void)run(from.wait_readable());
+            }
+        }
+    }
+    static boost::asio::awaitable<bool> finished(postgres::replication_stream& of) {
+        co_await of.finish(20s);
+        co_return true;
+    }
     lsn confirmed() {
         return *parse_lsn(
             writer_->value_of("SELECT confirmed_flush_lsn FROM pg_replication_slots "
@@ -89,34 +108,25 @@ TEST_P(ReplicationStream, SendsMoreThanTheSocketTakesWhileItReads) {
 }
 
 /// Long before libpq has all of it, and so before that can be more than the memory holds.
+// How much comes with one reading is up to both processes' speed: a fast server's row may be whole
+// at once, so it is read again until it is seen in parts.
 TEST_P(ReplicationStream, SaysThatAPartOfALargeRowIsHere) {
-    auto streaming = stream(make_slot(GetParam()));
+    const auto from = make_slot(GetParam());
     writer_->execute("INSERT INTO events VALUES (1, repeat('x', 20000000))");
-    bool is_in_transaction = false;
-    int turns_before_the_row = 0;
-    for (std::size_t largest = 0; largest < 20'000'000;) {
-        const auto frame = streaming.next_frame();
-        ASSERT_TRUE(frame);
-        if (*frame) {
-            largest = std::max(largest, (*frame)->size());
-            is_in_transaction = is_in_transaction || (*frame)->front() == 'w';
-        } else {
-            turns_before_the_row += is_in_transaction && streaming.has_part_of_frame() ? 1 : 0;
-            (void)run(streaming.wait_readable());
-        }
+    int parts = 0;
+    for (int attempt = 0; attempt < 30 && parts < 2; ++attempt) {
+        auto streaming = stream(from);
+        parts = parts_before_a_row_of(20'000'000, streaming);
+        EXPECT_FALSE(streaming.has_part_of_frame());
+        run(finished(streaming));
     }
-    EXPECT_GT(turns_before_the_row, 1);
-    EXPECT_FALSE(streaming.has_part_of_frame());
+    EXPECT_GT(parts, 1);
 }
 
 TEST_P(ReplicationStream, FinishFreesTheSlot) {
     auto streaming = stream(make_slot(GetParam()));
-    const auto work = [&]() -> boost::asio::awaitable<bool> {
-        co_await streaming.finish(20s);
-        co_return true;
-    };
     const auto begun = std::chrono::steady_clock::now();
-    EXPECT_TRUE(run(work()));
+    EXPECT_TRUE(run(finished(streaming)));
     EXPECT_LT(std::chrono::steady_clock::now() - begun, 10s);
     EXPECT_TRUE(slot_is_free());
     EXPECT_EQ(streaming.next_frame().error().code, errc::postgres_lost);
@@ -126,11 +136,7 @@ TEST_P(ReplicationStream, FinishWritesWhatWasSent) {
     auto streaming = stream(make_slot(GetParam()));
     const auto end = *parse_lsn(writer_->value_of("SELECT pg_current_wal_flush_lsn()"));
     ASSERT_TRUE(streaming.send(confirm_up_to(end)).has_value());
-    const auto work = [&]() -> boost::asio::awaitable<bool> {
-        co_await streaming.finish(20s);
-        co_return true;
-    };
-    EXPECT_TRUE(run(work()));
+    EXPECT_TRUE(run(finished(streaming)));
     EXPECT_EQ(confirmed(), end);
 }
 
