@@ -96,6 +96,31 @@ awaitable<void> look_for_retries(servers::executors on, postgres::connection& sq
     }
 }
 
+std::string value_of(const postgres::row_set& letters, std::string_view column,
+                     std::size_t row = 0) {
+    const auto& names = letters.column_names();
+    const auto found = std::ranges::find(names, column);
+    const auto at = static_cast<std::size_t>(found - names.begin());
+    return found == names.end() ? std::string() : letters.text(row, at);
+}
+
+bool is_open(const postgres::row_set& letters, std::size_t row = 0) {
+    return value_of(letters, "state", row) == "open";
+}
+
+/// What to do with those that are open.
+void offer_retry(const postgres::row_set& letters) {
+    for (std::size_t row = 0; row < letters.size(); ++row) {
+        if (is_open(letters, row)) {
+            fmt::print(stderr,
+                       "walrelay dead-letter show {} says more of one; once the cause is gone, "
+                       "walrelay dead-letter retry --all sends the open ones again\n",
+                       value_of(letters, "id", row));
+            return;
+        }
+    }
+}
+
 awaitable<int> list(postgres::connection& sql, const tasks::dead_letter_request& request,
                     const std::string& slot) {
     const auto rows = co_await list_dead_letters(sql, slot, request.limit, request.table,
@@ -111,6 +136,7 @@ awaitable<int> list(postgres::connection& sql, const tasks::dead_letter_request&
                                             : "no dead letters");
     } else {
         fmt::print("{}", text_table(*rows, width_of_output()));
+        offer_retry(*rows);
     }
     if (static_cast<std::int64_t>(rows->size()) == request.limit) {
         fmt::print(stderr, "these are the newest {}; more with --limit\n", request.limit);
@@ -122,13 +148,6 @@ void print_letter(const postgres::row_set& letter) {
     for (std::size_t column = 0; column < letter.column_names().size(); ++column) {
         fmt::print("{:<13} {}\n", letter.column_names()[column], one_line(letter.text(0, column)));
     }
-}
-
-std::string value_of(const postgres::row_set& letter, std::string_view column) {
-    const auto& names = letter.column_names();
-    const auto found = std::ranges::find(names, column);
-    return found == names.end() ? std::string()
-                                : letter.text(0, static_cast<std::size_t>(found - names.begin()));
 }
 
 /// Name and value are the first and the last of each row, the type is what stands between.
@@ -171,6 +190,8 @@ awaitable<int> show(postgres::connection& sql, const tasks::dead_letter_request&
         fmt::print("    {}\n",
                    tasks::words_on_missing_content(
                        {id, {}, value_of(*letter, "message_id"), value_of(*letter, "reason")}));
+    } else if (is_open(*letter)) {
+        fmt::print("once the cause is gone: walrelay dead-letter retry {}\n", id);
     }
     co_return exit_done;
 }

@@ -195,8 +195,8 @@ void append_replays(std::string& to, const element& of) {
     std::string title = "replay";
     for (const auto each : all) {
         append(to, std::exchange(title, ""),
-               fmt::format("number {0}: {1} of {2} written (walrelay replay show {0}, resume {0} "
-                           "or cancel {0})",
+               fmt::format("number {0}: {1} of {2} written (walrelay replay show {0}, walrelay "
+                           "replay resume {0} or walrelay replay cancel {0})",
                            count(each, "/number"), count(each, "/rows_written"),
                            count(each, "/rows_planned", "row")));
     }

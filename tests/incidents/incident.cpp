@@ -37,7 +37,8 @@ std::string text_of(const std::string& json, const std::string& name) {
 /// `walrelay VERB FLAGS`, without the first word, in the order of a sentence.
 std::vector<std::string> commands_in(const std::string& sentence) {
     const std::regex command(
-        "walrelay ([a-z]+(-[a-z]+)?( (list|show|retry|resume|cancel)\\b)?( --[a-z]+(-[a-z]+)*)*)");
+        "walrelay ([a-z]+(-[a-z]+)?( (list|show|retry|resume|cancel)\\b)?( [0-9]+\\b)?"
+        "( --[a-z]+(-[a-z]+)*)*)");
     std::vector<std::string> commands;
     for (std::sregex_iterator at(sentence.begin(), sentence.end(), command), end; at != end; ++at) {
         commands.push_back((*at)[1]);
@@ -240,6 +241,14 @@ void incident::takes_offer(const std::string& beginning) {
     ASSERT_EQ(taken.exit_code, 0) << *offer << taken.output << taken.errors;
     const std::chrono::duration<double> took = clock::now() - began;
     std::cout << "walrelay " << *offer << " took " << took.count() << " s\n";
+}
+
+finished_run incident::run_offer(const std::string& text, const std::string& beginning) {
+    const auto offers = commands_in(text);
+    const auto offer = std::ranges::find_if(
+        offers, [&](const std::string& each) { return each.starts_with(beginning); });
+    EXPECT_NE(offer, offers.end()) << "no walrelay " << beginning << " in: " << text;
+    return offer == offers.end() ? finished_run{} : bench.command(words_of(*offer));
 }
 
 void incident::is_healed() {

@@ -75,6 +75,8 @@ protected:
     void takes_first_offer(const std::string& state);
     /// Runs the command of the fix that begins so, as it was offered.
     void takes_offer(const std::string& beginning);
+    /// Runs the command that begins so, as a text offers it.
+    finished_run run_offer(const std::string& text, const std::string& beginning);
     /// Takes the offered `resume`, which gives nothing up. It goes on by itself then.
     void is_healed();
     /// No row of the table is missing in the stream or there twice, and all is well.

@@ -162,7 +162,7 @@ TEST_F(PageIncident, AReplayIsBrokenOff) {
                              "walrelay replay resume 1", "walrelay replay cancel 1"}) {
         EXPECT_TRUE(has(seen, each)) << each << ": " << seen;
     }
-    const auto resumed = bench.command({"replay", "resume", "1"});
+    const auto resumed = run_offer(seen, "replay resume");
     EXPECT_EQ(resumed.exit_code, 0) << resumed.output << resumed.errors;
     has_each_row_once();
 }

@@ -91,6 +91,25 @@ TEST_F(SlotIncident, TheSlotIsAboutToBeLost) {
     has_each_row_once();
 }
 
+TEST_F(SlotIncident, TheSlotHasMinutesLeft) {
+    begin();
+    postgres.reconfigure("max_slot_wal_keep_size = '512MB'");
+    broker.kill_9();
+    strikes();
+    background_writer writer(bench.conninfo(), 2'000'000);
+    tells({"waiting_broker",
+           false,
+           true,
+           "broker",
+           {"WalrelayLag", "WalrelayWaiting", "WalrelaySlotEndangered", "WalrelaySlotRetention"},
+           "PostgreSQL may remove its WAL in"},
+          heard::by_asking);
+    EXPECT_NE(bench.slot("wal_status"), "unreserved") << "it says so before";
+    writer.stop();
+    broker.start();
+    has_each_row_once();
+}
+
 TEST_F(SlotIncident, TheTrailIsCut) {
     bench.set_replay("keep = '1h'\nmax_wal = '4MiB'");
     begin();
@@ -122,12 +141,10 @@ TEST_F(SlotIncident, AReplayIsBrokenOff) {
            true,
            "caught up",
            {"WalrelayReplayStalled"},
-           "1000 of 1300 rows written (walrelay replay show 1, resume 1 or cancel 1)",
+           "1000 of 1300 rows written (walrelay replay show 1, walrelay replay resume 1 or",
            "\"rows_written\":1000"},
           heard::by_asking);
-    const auto looked = bench.command({"replay", "show", "1"});
-    EXPECT_EQ(looked.exit_code, 0) << looked.output << looked.errors;
-    const auto resumed = bench.command({"replay", "resume", "1"});
+    const auto resumed = run_offer(status().output, "replay resume");
     ASSERT_EQ(resumed.exit_code, 0) << resumed.output << resumed.errors;
     EXPECT_EQ(replayed_rows(), 1300U);
     has_each_row_once();
