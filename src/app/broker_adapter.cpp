@@ -39,8 +39,7 @@ result<void> broker_adapter::publish(const relay::outgoing& what) {
     if (!connection_) {
         return {};
     }
-    return connection_->publish(*what.content, what.token.index, what.expected_last_sequence,
-                                what.may_batch);
+    return connection_->publish(*what.content, what.token.index, what.expected_last_sequence);
 }
 
 bool broker_adapter::is_full() {
@@ -72,16 +71,10 @@ void broker_adapter::read_stored(relay::read_stored wanted) {
 }
 
 void broker_adapter::take_reply(const nats::reply& answer) {
-    const auto& stream = settings_.nats.stream;
     const auto domain =
         connection_ ? std::optional<std::string_view>(connection_->domain()) : std::nullopt;
-    const auto outcome = answer.number == 0
-                             ? relay::parse_publish_reply(answer.body, stream, domain)
-                             : relay::parse_batch_reply(answer.body, stream,
-                                                        {answer.number, answer.ends_batch}, domain);
-    if (outcome) {
-        driver_.reply_arrived({answer.epoch, answer.index}, *outcome);
-    }
+    driver_.reply_arrived({answer.epoch, answer.index},
+                          relay::parse_publish_reply(answer.body, settings_.nats.stream, domain));
 }
 
 nats::connection_events broker_adapter::events(std::uint64_t epoch) {

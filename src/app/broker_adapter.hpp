@@ -54,8 +54,8 @@ private:
     boost::asio::awaitable<void> look_at_message(relay::read_message wanted);
     boost::asio::awaitable<void> write_mark(relay::mark_stream wanted, std::string description);
     boost::asio::awaitable<void> look_at_stored(relay::read_stored wanted);
-    [[nodiscard]] nats::connection_events events(std::uint64_t epoch);
     void take_reply(const nats::reply& answer);
+    [[nodiscard]] nats::connection_events events(std::uint64_t epoch);
     [[nodiscard]] std::optional<error> taken_by_another(const broker_facts& facts,
                                                         const relay::known_of_stream& known) const;
 

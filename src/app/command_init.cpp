@@ -210,29 +210,6 @@ awaitable<void> note_beginning(servers::executors on, postgres::connection& sql,
     }
 }
 
-/// The stream that is there or was just made.
-awaitable<void> allow_batches(servers::executors on, const config::settings& settings,
-                              const stream_facts& stream) {
-    const auto& name = settings.nats.stream;
-    const auto allowed = co_await servers::allow_batches(on.blocking, settings, stream);
-    if (!allowed) {
-        log<"batches_not_allowed">(to_string(allowed.error()) + ": stream " + name +
-                                       " takes no fast batches, and messages are published singly",
-                                   with<"stream">(name), with<"error">(allowed.error().code));
-    } else if (*allowed == true) {
-        log<"batches_allowed">("stream " + name +
-                                   " takes fast batches from now on (allow_batched): a nats-server "
-                                   "before 2.14 does not serve it any more",
-                               with<"stream">(name));
-    } else if (*allowed == false) {
-        log<"batches_not_allowed">(
-            "the broker knows no fast batches, which came with nats-server "
-            "2.14: messages of stream " +
-                name + " are published singly",
-            with<"stream">(name), with<"error">(errc::broker_unsuitable));
-    }
-}
-
 /// Where others may write as well, no mark tells whose the stream is.
 awaitable<void> mark_stream(servers::executors on, const config::settings& settings,
                             const postgres_facts& facts,
@@ -256,9 +233,6 @@ awaitable<result<output_plugin>> make_rest(servers::executors on, postgres::conn
                                            const postgres_facts& facts,
                                            const std::optional<stream_facts>& stream,
                                            bool run_makes_slot, init_options options) {
-    if (stream) {
-        co_await allow_batches(on, settings, *stream);
-    }
     const auto plugin = co_await make_slot_or_leave_it(on, sql, settings, facts, run_makes_slot);
     if (!plugin) {
         co_return plugin.error();

@@ -165,13 +165,6 @@ const std::vector<key> table{
      "What the process does where an operator must decide: `\"exit\"` ends it with exit code 3, "
      "`\"stay\"` keeps it without slot and broker, and it continues by itself once the cause is "
      "gone or `walrelay resume` was run."},
-    {"delivery", "batch", "",
-     choice(&delivery::batch, {{"off", batch_policy::off}, {"fast", batch_policy::fast}}),
-     "Whether messages that wait to be sent share fast batches, which take less of the broker's "
-     "time where the stream has replicas: `\"fast\"` uses them on nats-server 2.14 or newer where "
-     "the stream allows them, and publishes singly elsewhere. `walrelay init` allows them to the "
-     "stream then (allow_batched), after which servers before 2.14 do not serve it any more. Only "
-     "with `nats.sole_writer`."},
     {"outbox", "table", "--table", table_name_text(&outbox::table),
      "The table, written as in SQL: the schema is `public` if none is named, parts without "
      "double quotes are folded to lower case (`'\"Odd Schema\".\"My Table\"'` keeps both). Each "

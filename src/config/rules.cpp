@@ -170,16 +170,6 @@ void check_tableless(draft& of, std::size_t entry) {
     }
 }
 
-/// Beside others nothing tells what became of a batch.
-void check_batches(draft& of) {
-    if (of.all().delivery.batch == batch_policy::fast && !of.all().nats.sole_writer) {
-        blame(of, "delivery.batch",
-              "\"fast\" needs walrelay to be the only writer, and nats.sole_writer is false, see " +
-                  of.where("nats.sole_writer"),
-              "write batch = \"off\"");
-    }
-}
-
 void check_entry(draft& of, std::size_t entry) {
     const outbox_table& table = of.all().outbox[entry];
     check_source(of, entry);
@@ -221,7 +211,6 @@ void check_rules(draft& of) {
     require_pair(of, "nats.tls.cert", nats.tls.cert, "nats.tls.key", nats.tls.key);
     require_pair(of, "nats.tls.key", nats.tls.key, "nats.tls.cert", nats.tls.cert);
     check_backoff(of);
-    check_batches(of);
     check_room_for_trail(of);
     if (of.all().outbox.empty()) {
         blame(of, "outbox", "no table is named",

@@ -79,9 +79,6 @@ enum class slot_loss_policy { halt, heal };
 /// What the process does where an operator must decide.
 enum class halt_policy { exit, stay };
 
-/// How publishes are handed to the broker.
-enum class batch_policy { off, fast };
-
 struct delivery_settings {
     std::uint64_t window_messages = 4096;
     byte_size window_bytes{32ULL << 20U};
@@ -94,7 +91,6 @@ struct delivery_settings {
     poison_policy on_poison = poison_policy::dead_letter;
     slot_loss_policy on_slot_loss = slot_loss_policy::halt;
     halt_policy on_halt = halt_policy::exit;
-    batch_policy batch = batch_policy::off;
 };
 
 struct replay_settings {

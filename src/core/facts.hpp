@@ -340,8 +340,6 @@ struct stream_facts {
     bool mirror_or_sourced = false;
     /// It takes numbers to be added, and nothing else (allow_msg_counter).
     bool is_counter = false;
-    /// It takes fast batches (allow_batched), which nats-server has since 2.14.
-    bool allows_batches = false;
     /// It acks what is not written yet (persist_mode = async).
     bool acks_before_stored = false;
     std::int64_t max_messages = -1;  // -1 is unlimited, as for the next three

@@ -23,7 +23,6 @@ inline constexpr auto finding_kinds = std::to_array<finding_kind_text>({
     {"stream_without_acks", "The stream does not ack."},
     {"stream_is_counter", "The stream adds numbers up and takes nothing else."},
     {"stream_is_bucket", "The stream is that of a key-value or object bucket."},
-    {"batches_not_allowed", "The stream takes no fast batches, which delivery.batch asks for."},
     {"stream_acks_early", "The stream acks messages that it has not written yet."},
     {"stream_mirrored", "The stream is a mirror or has sources."},
     {"stream_in_memory", "The stream is kept in memory."},

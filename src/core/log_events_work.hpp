@@ -160,13 +160,6 @@ inline constexpr auto log_events_work = std::to_array<log_event>({
      ""},
     {"slot_switched", log_severity::info, "slot plugin",
      "The slot has the other plugin now, and goes on from where it stood.", ""},
-    {"batches_allowed", log_severity::warning, "stream",
-     "`walrelay init` has let the stream take fast batches, as delivery.batch asks: servers before "
-     "2.14 do not serve it any more.",
-     "Keep every server of the cluster at 2.14 or newer."},
-    {"batches_not_allowed", log_severity::warning, "stream error",
-     "`walrelay init` could not let the stream take fast batches. Messages are published singly.",
-     "Run it again with nats-server 2.14 or newer, or set `delivery.batch = \"off\"`."},
     {"init_step", log_severity::info, "", "What `walrelay init` does next.", ""},
     {"init_done", log_severity::info, "slot plugin stream",
      "All that `walrelay run` needs is there.", ""},

@@ -122,7 +122,6 @@ asio::awaitable<result<std::unique_ptr<connection>>> connection::open(
     }
     const auto& stream = looked->facts.stream;
     options.leader = stream ? stream->leader : "";
-    options.batches = options.batches && stream && stream->allows_batches;
     auto linked = co_await publish_link::open(executor, options, epoch, std::move(events));
     if (!linked) {
         co_return linked.error();
@@ -183,9 +182,8 @@ asio::awaitable<void> connection::look_at_account(std::int64_t replicas) {
 }
 
 result<void> connection::publish(const message& content, std::uint64_t index,
-                                 std::optional<std::uint64_t> expected_last_sequence,
-                                 bool may_batch) {
-    return link_->publish(content, index, expected_last_sequence, may_batch);
+                                 std::optional<std::uint64_t> expected_last_sequence) {
+    return link_->publish(content, index, expected_last_sequence);
 }
 
 const std::string& connection::server_name() const {

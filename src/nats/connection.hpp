@@ -69,11 +69,8 @@ public:
     /// Buffers one publish. The reply comes through on_reply with `index`. With
     /// `expected_last_sequence` the broker takes it only after that sequence. Errors: those of
     /// publish_link::publish.
-    /// Where `may_batch`, it shares a batch with those buffered right before and after it that may,
-    /// and the reply comes for the last of them.
     [[nodiscard]] result<void> publish(const message& content, std::uint64_t index,
-                                       std::optional<std::uint64_t> expected_last_sequence,
-                                       bool may_batch = false);
+                                       std::optional<std::uint64_t> expected_last_sequence);
     /// Writes what is buffered.
     void flush();
     /// Asks JetStream about the stream, at once: on_stream_info.

@@ -122,14 +122,6 @@ void look_at_use(const expectations& wanted, const stream_facts& stream, finding
                         " is that of a key-value or object bucket, whose clients write to it",
                     own);
     }
-    if (wanted.batches && !stream.allows_batches) {
-        found.note("batches_not_allowed",
-                   "stream " + wanted.stream +
-                       " takes no fast batches (allow_batched), which delivery.batch = \"fast\" "
-                       "asks for: messages are published singly",
-                   "walrelay init, on nats-server 2.14 or newer: it lets the stream take them, and "
-                   "older servers do not serve it afterwards; or set delivery.batch to \"off\"");
-    }
     if (stream.acks_before_stored) {
         found.warning("stream_acks_early",
                       "stream " + wanted.stream +

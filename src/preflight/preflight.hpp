@@ -38,8 +38,6 @@ struct expectations {
     std::optional<std::uint64_t> stream_max_bytes = {};
     /// The subjects that it has then.
     std::vector<std::string> stream_subjects = {};
-    /// Messages share fast batches where the stream takes them.
-    bool batches = false;
     /// After which a message that was not acked is sent again.
     std::chrono::milliseconds ack_timeout{0};
 };

@@ -97,10 +97,6 @@ boost::asio::awaitable<std::vector<std::string>> look_for_streams(
     co_return nats::streams_of(to, subjects);
 }
 
-boost::asio::awaitable<result<bool>> let_batch(nats::connect_options to) {
-    co_return nats::allow_batches(to);
-}
-
 boost::asio::awaitable<result<void>> hand_over(nats::connect_options to) {
     co_return nats::step_down(to);
 }
@@ -221,21 +217,6 @@ boost::asio::awaitable<std::optional<finding>> subjects_of_others(
     co_return others.empty()
         ? std::nullopt
         : std::optional(preflight::subjects_are_taken(expectations_of(settings), others));
-}
-
-boost::asio::awaitable<result<std::optional<bool>>> allow_batches(
-    boost::asio::any_io_executor blocking, const config::settings& settings,
-    const stream_facts& stream) {
-    if (settings.delivery.batch != config::batch_policy::fast || stream.allows_batches) {
-        co_return std::nullopt;
-    }
-    auto letting = let_batch(nats_options_of(settings));
-    const auto allowed =
-        co_await boost::asio::co_spawn(blocking, std::move(letting), boost::asio::use_awaitable);
-    if (!allowed) {
-        co_return allowed.error();
-    }
-    co_return std::optional(*allowed);
 }
 
 boost::asio::awaitable<void> ask_to_step_down(boost::asio::any_io_executor blocking,

@@ -72,12 +72,6 @@ struct wanted_messages {
 [[nodiscard]] boost::asio::awaitable<std::optional<finding>> subjects_of_others(
     boost::asio::any_io_executor blocking, const config::settings& settings);
 
-/// Where delivery.batch asks for it and the stream does not take fast batches yet, lets it. Nothing
-/// in the answer where nothing was to be done; else as nats::allow_batches.
-[[nodiscard]] boost::asio::awaitable<result<std::optional<bool>>> allow_batches(
-    boost::asio::any_io_executor blocking, const config::settings& settings,
-    const stream_facts& stream);
-
 /// Asks the stream's leader to hand over. That it cannot be asked is told in the log.
 [[nodiscard]] boost::asio::awaitable<void> ask_to_step_down(boost::asio::any_io_executor blocking,
                                                             const config::settings& settings);

@@ -32,7 +32,6 @@ preflight::expectations expectations_of(const config::settings& settings) {
             api_prefix_of(settings),
             settings.nats.max_bytes ? std::optional(settings.nats.max_bytes->bytes) : std::nullopt,
             settings.nats.subjects,
-            settings.delivery.batch == config::batch_policy::fast,
             settings.delivery.ack_timeout};
 }
 
@@ -50,7 +49,7 @@ relay::relay_options relay_options_of(const config::settings& settings) {
     options.slot = settings.postgres.slot;
     options.stream = settings.nats.stream;
     options.lane = {delivery.window_messages, delivery.window_bytes.bytes, delivery.ack_timeout,
-                    settings.nats.sole_writer, delivery.batch == config::batch_policy::fast};
+                    settings.nats.sole_writer};
     options.backoff = {delivery.backoff_initial, delivery.backoff_max};
     options.confirm_delay = delivery.confirm_delay;
     options.max_attempts = delivery.max_attempts;
@@ -90,7 +89,6 @@ nats::connect_options nats_options_of(const config::settings& settings) {
     options.tls_cert = from.tls.cert;
     options.tls_key = from.tls.key;
     options.tls_handshake_first = from.tls.handshake_first;
-    options.batches = settings.delivery.batch == config::batch_policy::fast;
     return options;
 }
 
@@ -100,7 +98,6 @@ nats::stream_definition stream_definition_of(const config::settings& settings) {
     if (from.max_bytes) {
         definition.max_bytes = from.max_bytes->bytes;
     }
-    definition.allows_batches = settings.delivery.batch == config::batch_policy::fast;
     return definition;
 }
 

@@ -78,7 +78,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
         terms.expected_last_sequence = 41;
     }
     std::string lines;
-    const auto counted = nats::append_publish(lines, sent, terms).payload_bytes;
+    const auto counted = nats::append_publish(lines, sent, terms);
     const auto written = fuzz::read_publish(lines);
     require(counted == written.headers.size() + written.body.size(), "the size is what is counted");
     require(written.subject == sent.subject && written.body == sent.body, "nothing is changed");

@@ -199,14 +199,8 @@ bool broker::is_kept_away(broker_connection& from, const published& what) {
 
 void broker::arrived(const connection_handle& from, std::uint64_t index, const published& what) {
     if (up_ && is_kept_away(*from, what)) {
-        const auto sequence = std::to_string(*what.expected_last_sequence + 1);
-        if (what.batch && what.batch->ends) {
-            reply(from, index,
-                  R"({"stream":"S", "seq":)" + sequence + R"(,"batch":"b","count":)" +
-                      std::to_string(what.batch->number) + "}");
-        } else if (!what.batch) {
-            reply(from, index, R"({"stream":"S", "seq":)" + sequence + "}");
-        }
+        reply(from, index,
+              R"({"stream":"S", "seq":)" + std::to_string(*what.expected_last_sequence + 1) + "}");
         return;
     }
     if (!up_ || world_.strikes(profile_.rate(hazard::publish_dropped))) {
@@ -224,30 +218,10 @@ void broker::arrived(const connection_handle& from, std::uint64_t index, const p
         }
     } else if (const auto trouble = passing_trouble()) {
         reply(from, index, *trouble);
-    } else if (what.batch) {
-        arrived_in_batch(from, index, what);
     } else if (is_cluster(profile_.stream)) {
         propose(from, index, what);
     } else {
         reply(from, index, stream_.apply(what));
-    }
-}
-
-void broker::arrived_in_batch(const connection_handle& from, std::uint64_t index,
-                              const published& what) {
-    const auto answer = [&](const std::string& body) { reply(from, index, body); };
-    if (!batches_.begins_to_take(*what.batch, world_.now(), answer)) {
-        return;
-    }
-    if (const auto objection = stream_.check_in_batch(what)) {
-        batches_.objected(*what.batch, objection->is_duplicate, objection->words, answer);
-        return;
-    }
-    batches_.taken(*what.batch);
-    if (is_cluster(profile_.stream)) {
-        push_proposal(from, index, what);
-    } else {
-        batches_.stored(*what.batch, stream_.store(what), answer);
     }
 }
 
@@ -263,11 +237,6 @@ void broker::propose(const connection_handle& from, std::uint64_t index, const p
         reply(from, index, *answer);
         return;
     }
-    push_proposal(from, index, what);
-}
-
-void broker::push_proposal(const connection_handle& from, std::uint64_t index,
-                           const published& what) {
     stream_.proposed(what);
     proposals_.push_back({what, from, index, term_});
     next_apply_ = std::max(next_apply_, world_.now() + 2 * latency());
@@ -280,21 +249,10 @@ void broker::apply_next() {
     }
     const auto next = std::move(proposals_.front());
     proposals_.pop_front();
+    const auto answer = stream_.apply(next.what);
     // A new leader applies what the old one proposed, but answers nobody.
-    const bool is_answered = next.from && next.term == term_;
-    const auto answer = [&](const std::string& body) { reply(next.from, next.index, body); };
-    if (!next.what.batch) {
-        const auto body = stream_.apply(next.what);
-        if (is_answered) {
-            answer(body);
-        }
-        return;
-    }
-    const auto sequence = stream_.store(next.what);
-    if (is_answered) {
-        batches_.stored(*next.what.batch, sequence, answer);
-    } else {
-        batches_.stored_by_follower(*next.what.batch, sequence);
+    if (next.from && next.term == term_) {
+        reply(next.from, next.index, answer);
     }
 }
 
@@ -400,7 +358,6 @@ void broker::lose_messages() {
     const auto lost = young_messages();
     world_.say("broker: the new leader lacks ", lost, " messages");
     proposals_.clear();
-    batches_.forget();
     ++term_;
     stream_.roll_back(lost);
 }
@@ -428,7 +385,6 @@ void broker::harm(store_loss how, lsn slot) {
 void broker::go_down() {
     up_ = false;
     proposals_.clear();
-    batches_.forget();
     for (const auto& each : std::vector(connections_)) {
         each->arriving_ = 0;
         end(each, {errc::broker_lost, "the broker is gone"});
@@ -452,7 +408,6 @@ void broker::change_leader() {
             apply_next();
         }
         stream_.change_leader();
-        batches_.change_leader();
     });
 }
 

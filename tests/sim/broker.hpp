@@ -134,10 +134,6 @@ private:
     void come_up(sim_time after);
     [[nodiscard]] std::size_t young_messages();
     [[nodiscard]] std::optional<std::string> passing_trouble();
-    /// The same of a message of a batch.
-    void arrived_in_batch(const connection_handle& from, std::uint64_t index,
-                          const published& what);
-    void push_proposal(const connection_handle& from, std::uint64_t index, const published& what);
     void propose(const connection_handle& from, std::uint64_t index, const published& what);
     void apply_next();
     void reply(const connection_handle& to, std::uint64_t index, const std::string& body);
@@ -153,7 +149,6 @@ private:
     const profile& profile_;
     checker& checker_;
     stream_model stream_;
-    batch_model batches_;
     std::vector<connection_handle> connections_;
     std::deque<proposal> proposals_;
     sim_time next_apply_{0};

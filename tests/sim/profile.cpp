@@ -346,17 +346,6 @@ profile draw_profile(randomness& random) {
     // A restored database uses its timeline again, so that nothing tells the messages apart.
     drawn.ids_come_again =
         aside.chance(400) && drawn.has(mishap::promotion) && !drawn.has(mishap::restore);
-    const bool has_batches =
-        drawn.stream == generation::single_2_12 || drawn.stream == generation::cluster_2_12;
-    drawn.batches = aside.chance(500) && has_batches;
-    if (drawn.batches) {
-        // A window's messages go singly on each connection before one is begun, and a message that
-        // nothing follows is none.
-        const auto few = static_cast<std::size_t>(aside.between(3, 12));
-        drawn.window_messages = std::min(std::max<std::size_t>(drawn.window_messages, 3), few);
-        drawn.look_back = std::max<std::uint64_t>(drawn.look_back, 2 * drawn.window_messages);
-        drawn.rows_max = std::max(drawn.rows_max, static_cast<std::size_t>(aside.between(5, 30)));
-    }
     return drawn;
 }
 
@@ -400,9 +389,6 @@ std::string describe(const profile& drawn) {
     }
     if (drawn.forged_acks_per_million > 0) {
         text << " acks are forged=" << drawn.forged_acks_per_million << "/1000000";
-    }
-    if (drawn.batches) {
-        text << " fast batches";
     }
     if (drawn.ids_come_again) {
         text << " ids come again";

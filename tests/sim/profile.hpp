@@ -134,8 +134,6 @@ struct profile {
     std::uint64_t harm_seed = 0;
     /// After a promotion rows get the ids of those that were lost with it, as sequences do.
     bool ids_come_again = false;
-    /// Messages share fast batches.
-    bool batches = false;
 
     [[nodiscard]] std::uint32_t rate(hazard which) const {
         return rates[static_cast<std::size_t>(which)];

@@ -83,8 +83,6 @@ void relay_broker::answered(std::uint64_t epoch, const result<broker_session>& a
         return;
     }
     connection_ = answer->connection;
-    epoch_ = epoch;
-    places_.clear();
     auto facts = answer->facts;
     if (around_.defect == canary::no_tail) {
         facts.stream->last_position.reset();
@@ -97,8 +95,6 @@ void relay_broker::answered(std::uint64_t epoch, const result<broker_session>& a
 }
 
 void relay_broker::close() {
-    gathered_.clear();
-    batch_.end();
     if (const auto closing = std::exchange(connection_, nullptr)) {
         closing->close();
     }
@@ -120,10 +116,6 @@ result<void> relay_broker::publish(const relay::outgoing& what) {
         checker::on_published(sent.position, *joined_);
     }
     life_.say("publishes ", content.id, " after ", what.expected_last_sequence.value_or(0));
-    if (around_.how.batches) {
-        gather(what, std::move(sent));
-        return {};
-    }
     const bool is_sent = connection_->publish(what.token.index, std::move(sent));
     if (around_.where.strikes(around_.how.rate(hazard::connection_full))) {
         full_until_ = around_.where.now() + around_.how.broker_latency;
@@ -136,80 +128,12 @@ result<void> relay_broker::publish(const relay::outgoing& what) {
     return {};
 }
 
-void relay_broker::gather(const relay::outgoing& what, published sent) {
-    const bool goes_on = what.may_batch && batch_.is_followed_by(what.token.index);
-    if (!goes_on) {
-        end_batch();
-    }
-    if (goes_on) {
-        batch_.grow();
-    } else if (what.may_batch) {
-        batch_.begin(what.token.index);
-        ++batches_begun_;
-    }
-    if (what.may_batch) {
-        const auto name = life_.name() + "-" + std::to_string(batches_begun_);
-        sent.batch = {name, batch_.size()};
-    }
-    gathered_.push_back({what.token.index, std::move(sent)});
-    if (batch_.is_full()) {
-        end_batch();
-    }
-}
-
-void relay_broker::end_batch() {
-    if (batch_.size() == 1) {
-        gathered_.back().what.batch.reset();
-    } else if (batch_.size() > 1) {
-        gathered_.back().what.batch->ends = true;
-    }
-    batch_.end();
-}
-
-void relay_broker::flush() {
-    if (gathered_.empty()) {
-        return;
-    }
-    const auto now = around_.where.now();
-    if (now < writes_until_) {
-        return;  // the end of that write sends it
-    }
-    write_gathered();
-    const auto takes = around_.where.random().between(sim_time(1), around_.how.broker_latency);
-    writes_until_ = now + takes;
-    life_.happens_after(takes, [this](relay::relay_driver& /*driver*/) { flush(); });
-}
-
-void relay_broker::write_gathered() {
-    end_batch();
-    for (auto& each : std::exchange(gathered_, {})) {
-        if (each.what.batch) {
-            places_[each.index] = *each.what.batch;
-        }
-        if (connection_ && !connection_->publish(each.index, std::move(each.what))) {
-            life_.happens_after(sim_time(0), [epoch = epoch_](relay::relay_driver& driver) {
-                driver.broker_failed(epoch, {errc::broker_lost, "a publish cannot be sent"});
-            });
-            return;
-        }
-    }
-}
-
 bool relay_broker::is_full() {
     return connection_ && around_.where.now() < full_until_;
 }
 
 void relay_broker::reply_came(std::uint64_t epoch, std::uint64_t index, const std::string& body) {
-    const auto place = places_.find(index);
-    const bool is_of_batch = place != places_.end() && epoch == epoch_;
-    if (is_of_batch && !relay::parse_batch_reply(body, "S", {})) {
-        return;  // flow control
-    }
-    auto outcome =
-        is_of_batch
-            ? *relay::parse_batch_reply(
-                  body, "S", {static_cast<std::uint32_t>(place->second.number), place->second.ends})
-            : relay::parse_publish_reply(body, "S");
+    auto outcome = relay::parse_publish_reply(body, "S");
     if (around_.defect == canary::acks_everything) {
         outcome = {relay::outcome_class::stored, predicted_[index], 0, {}};
     }
@@ -231,7 +155,6 @@ void relay_broker::reply_came(std::uint64_t epoch, std::uint64_t index, const st
 void relay_broker::ask_stream() {
     if (connection_) {
         life_.may_throw();
-        write_gathered();
         connection_->ask_stream();
     }
 }

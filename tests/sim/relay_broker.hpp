@@ -1,7 +1,6 @@
 // A relay's side of the broker, with the model in place of nats/.
 #pragma once
 
-#include "nats/publish/open_batch.hpp"
 #include "sim/relay_life.hpp"
 
 #include <cstdint>
@@ -9,7 +8,6 @@
 #include <memory>
 #include <optional>
 #include <string>
-#include <vector>
 
 namespace walrelay::sim {
 
@@ -24,7 +22,7 @@ public:
     void close() override;
     [[nodiscard]] result<void> publish(const relay::outgoing& what) override;
     [[nodiscard]] bool is_full() override;
-    void flush() override;
+    void flush() override {}
     void ask_stream() override;
     void read_message(const relay::read_message& wanted) override;
     void mark_stream(relay::mark_stream wanted, const std::string& description) override;
@@ -34,10 +32,6 @@ private:
     [[nodiscard]] broker_events events(std::uint64_t epoch);
     void answered(std::uint64_t epoch, const result<broker_session>& answer,
                   relay::relay_driver& driver);
-    /// Gathers it until the socket is free to be written to, as nats/publish_link does.
-    void gather(const relay::outgoing& what, published sent);
-    void end_batch();
-    void write_gathered();
     void reply_came(std::uint64_t epoch, std::uint64_t index, const std::string& body);
     [[nodiscard]] std::shared_ptr<const relay::stored_rows> stored_in(
         const relay::stored_rows_request& wanted);
@@ -49,17 +43,6 @@ private:
     /// For a canary: the sequence that each publish was to get.
     std::map<std::uint64_t, std::uint64_t> predicted_;
     sim_time full_until_{0};
-    struct gathered {
-        std::uint64_t index = 0;
-        published what;
-    };
-    std::vector<gathered> gathered_;
-    nats::open_batch batch_;
-    std::uint64_t epoch_ = 0;
-    std::uint64_t batches_begun_ = 0;
-    sim_time writes_until_{0};
-    /// Of the publishes of this connection that went in a batch.
-    std::map<std::uint64_t, batch_place> places_;
 };
 
 }  // namespace walrelay::sim

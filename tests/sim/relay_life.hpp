@@ -57,7 +57,6 @@ public:
 
     [[nodiscard]] const relay_surroundings& around() const { return around_; }
     [[nodiscard]] const configuration& configured() const { return configured_; }
-    [[nodiscard]] const std::string& name() const { return name_; }
     template <class... Parts>
     void say(const Parts&... parts) const {
         around_.where.say(name_, ": ", parts...);

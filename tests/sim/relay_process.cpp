@@ -28,7 +28,7 @@ relay::relay_options options_of(const profile& how, const configuration& wanted)
     options.slot = "slot";
     options.stream = "S";
     options.lane = {how.window_messages, how.window_bytes,
-                    duration_cast<milliseconds>(how.ack_timeout), wanted.sole_writer, how.batches};
+                    duration_cast<milliseconds>(how.ack_timeout), wanted.sole_writer};
     const auto tables = tables_of(wanted);
     options.rules = relay::fingerprint_of(tables);
     options.ids = relay::fingerprints_of_ids(tables);

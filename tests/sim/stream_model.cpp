@@ -90,21 +90,6 @@ std::string stream_model::apply(const published& what) {
     if (wrong) {
         return *wrong;
     }
-    return stored_reply(store(what));
-}
-
-std::optional<stream_model::objection> stream_model::check_in_batch(const published& what) {
-    if (auto duplicate = check_duplicate(what)) {
-        return objection{std::move(*duplicate), true};
-    }
-    const auto last = is_cluster(profile_.stream) ? proposed_ : last_sequence();
-    if (auto wrong = check_sequence(what, last)) {
-        return objection{std::move(*wrong), false};
-    }
-    return std::nullopt;
-}
-
-std::uint64_t stream_model::store(const published& what) {
     messages_.push_back({last_sequence() + 1, what.id, what.subject, what.body, what.position,
                          world_.now(), what.forged});
     if (!what.id.empty()) {
@@ -114,7 +99,7 @@ std::uint64_t stream_model::store(const published& what) {
     if (messages_.back().is_ours()) {
         checker_.on_stored(messages_.back());
     }
-    return last_sequence();
+    return stored_reply(last_sequence());
 }
 
 void stream_model::trim(std::uint64_t before) {

@@ -11,7 +11,6 @@
 //   cluster 2.12    leader: duplicate, then expected sequence against what is proposed
 #pragma once
 
-#include "sim/batch_model.hpp"
 #include "sim/checker.hpp"
 #include "sim/profile.hpp"
 #include "sim/world.hpp"
@@ -34,7 +33,6 @@ struct published {
     std::optional<std::uint64_t> expected_last_sequence;
     /// By somebody else, whatever its position says.
     bool forged = false;
-    std::optional<batch_place> batch = {};
 };
 
 class stream_model {
@@ -48,16 +46,6 @@ public:
     void proposed(const published& what);
     /// It is the stream's turn to take it: the answer as JSON.
     std::string apply(const published& what);
-
-    /// What it objects to a message of a batch: an answer as JSON, and whether another message has
-    /// its id.
-    struct objection {
-        std::string words;
-        bool is_duplicate = false;
-    };
-    [[nodiscard]] std::optional<objection> check_in_batch(const published& what);
-    /// What was checked so is stored without another look: its sequence.
-    std::uint64_t store(const published& what);
 
     void change_leader();
     /// The server starts again with what it has on disk: all but the last `lost` messages.

@@ -1,7 +1,6 @@
 #include "nats/publish/publish_link.hpp"
 
 #include "core/rethrow.hpp"
-#include "nats/publish/open_batch.hpp"
 #include "nats/session/as_outcome.hpp"
 #include "nats/session/connect_error.hpp"
 #include "nats/session/inbox.hpp"
@@ -43,11 +42,6 @@ struct publish_link::state : std::enable_shared_from_this<state> {
     std::uint64_t epoch = 0;
     std::uint64_t max_payload_bytes = 0;
     std::string inbox;  // an index follows
-    /// What the names of batches begin with; empty where there are none.
-    std::string batch_name;
-    /// In the lines of the socket that are not yet written, as far as it is there.
-    open_batch batch;
-    publish_line last_of_batch;
     /// Where the answer to the last question goes, and its subscription; empty where none is
     /// awaited. Each has an inbox of its own: who sees a publish knows where its ack goes, and
     /// could say there whatever he likes.
@@ -65,8 +59,6 @@ struct publish_link::state : std::enable_shared_from_this<state> {
     } longest = {};
 
     asio::awaitable<void> read_replies();
-    [[nodiscard]] result<void> publish(const message& content, publish_terms terms, bool may_batch);
-    void end_batch();
     void remember(const message& content, std::size_t line_bytes);
     [[nodiscard]] error refused(std::string_view said) const;
     asio::awaitable<void> keep_alive();
@@ -75,7 +67,7 @@ struct publish_link::state : std::enable_shared_from_this<state> {
     void take_message(const wire_operation& received);
     void take_info(std::string_view json);
     void ask_stream();
-    void watch_socket();
+    void tell_of_room();
     void lose(error why);
 };
 
@@ -206,61 +198,13 @@ void publish_link::state::take_message(const wire_operation& received) {
     if (!received.subject.starts_with(inbox)) {
         return;
     }
-    const auto words = read_reply_words(received.subject.substr(inbox.size()), batch_name);
-    // Who sees a publish knows the subject, and could name any number.
-    if (words && words->number <= open_batch::messages_max) {
-        answer.index = words->index + (words->number > 0 ? words->number - 1 : 0);
-        answer.number = words->number;
-        answer.ends_batch = words->ends_batch;
+    const auto digits = received.subject.substr(inbox.size());
+    const char* const end = digits.data() + digits.size();
+    const auto [stop, failure] = std::from_chars(digits.data(), end, answer.index);
+    if (failure == std::errc{} && stop == end) {
         has_acked = true;
         events.on_reply(answer);
     }
-}
-
-result<void> publish_link::state::publish(const message& content, publish_terms terms,
-                                          bool may_batch) {
-    may_batch = may_batch && !batch_name.empty();
-    const bool goes_on = may_batch && batch.is_followed_by(terms.index);
-    if (!goes_on) {
-        end_batch();
-    }
-    std::string name;
-    if (may_batch) {
-        name = batch_name + std::to_string(goes_on ? batch.first() : terms.index);
-        terms.batch = {name, batch.size() + 1, open_batch::messages_max};
-    }
-    auto& lines = socket->lines();
-    const auto before = lines.size();
-    const auto line = append_publish(lines, content, terms);
-    remember(content, lines.size() - before - line.payload_bytes);
-    if (max_payload_bytes != 0 && line.payload_bytes > max_payload_bytes) {
-        lines.resize(before);
-        return error{errc::message_refused,
-                     "row id " + content.id + " cannot be handed to the broker: its message has " +
-                         std::to_string(line.payload_bytes) + " bytes, max_payload is " +
-                         std::to_string(max_payload_bytes)};
-    }
-    if (may_batch) {
-        if (goes_on) {
-            batch.grow();
-        } else {
-            batch.begin(terms.index);
-        }
-        last_of_batch = line;
-    }
-    if (batch.is_full()) {
-        end_batch();
-    }
-    return {};
-}
-
-void publish_link::state::end_batch() {
-    if (batch.size() == 1) {
-        publish_singly(socket->lines(), last_of_batch, batch.first());
-    } else if (batch.size() > 1) {
-        nats::end_batch(socket->lines(), last_of_batch);
-    }
-    batch.end();
 }
 
 void publish_link::state::ask_stream() {
@@ -289,12 +233,7 @@ void publish_link::state::take_info(std::string_view json) {
     }
 }
 
-void publish_link::state::watch_socket() {
-    socket->on_writing([held = weak_from_this()] {
-        if (const auto self = held.lock()) {
-            self->end_batch();
-        }
-    });
+void publish_link::state::tell_of_room() {
     socket->on_room([held = weak_from_this()] {
         const auto self = held.lock();
         if (self && !self->over) {
@@ -327,7 +266,7 @@ asio::awaitable<result<std::unique_ptr<publish_link>>> publish_link::open(
     connection_events events) {
     const auto inbox = new_reply_inbox(options.inbox_prefix);
     std::string subscription;
-    append_subscribe(subscription, inbox + (options.batches ? ">" : "*"), publishes_id);
+    append_subscribe(subscription, inbox + "*", publishes_id);
     auto session = co_await open_session(executor, options, epoch, std::move(subscription));
     if (!session) {
         co_return session.error();
@@ -335,21 +274,29 @@ asio::awaitable<result<std::unique_ptr<publish_link>>> publish_link::open(
     auto opened = std::make_shared<state>(executor, std::move(options), std::move(*session));
     opened->epoch = epoch;
     opened->inbox = inbox;
-    opened->batch_name = opened->options.batches ? new_batch_name() : "";
     opened->events = std::move(events);
-    opened->watch_socket();
+    opened->tell_of_room();
     asio::co_spawn(executor, opened->read_replies(), rethrow{});
     asio::co_spawn(executor, opened->keep_alive(), rethrow{});
     co_return std::unique_ptr<publish_link>(new publish_link(std::move(opened)));
 }
 
 result<void> publish_link::publish(const message& content, std::uint64_t index,
-                                   std::optional<std::uint64_t> expected_last_sequence,
-                                   bool may_batch) {
-    return state_->publish(
-        content,
-        {.inbox = state_->inbox, .index = index, .expected_last_sequence = expected_last_sequence},
-        may_batch);
+                                   std::optional<std::uint64_t> expected_last_sequence) {
+    auto& lines = state_->socket->lines();
+    const auto before = lines.size();
+    const auto bytes = append_publish(
+        lines, content,
+        {.inbox = state_->inbox, .index = index, .expected_last_sequence = expected_last_sequence});
+    state_->remember(content, lines.size() - before - bytes);
+    if (state_->max_payload_bytes != 0 && bytes > state_->max_payload_bytes) {
+        lines.resize(before);
+        return error{errc::message_refused,
+                     "row id " + content.id + " cannot be handed to the broker: its message has " +
+                         std::to_string(bytes) + " bytes, max_payload is " +
+                         std::to_string(state_->max_payload_bytes)};
+    }
+    return {};
 }
 
 void publish_link::flush() {

@@ -35,8 +35,7 @@ public:
 
     /// As of connection::publish. Errors: message_refused, where it exceeds max_payload_bytes.
     [[nodiscard]] result<void> publish(const message& content, std::uint64_t index,
-                                       std::optional<std::uint64_t> expected_last_sequence,
-                                       bool may_batch = false);
+                                       std::optional<std::uint64_t> expected_last_sequence);
     void flush();
     /// Asks JetStream about the stream, at once: on_stream_info.
     void ask_stream();

@@ -202,10 +202,6 @@ result<void> read_newer_settings(natsConnection* connection, const connect_optio
     if (config["allow_msg_counter"].get(is_counter) == simdjson::SUCCESS) {
         facts.is_counter = is_counter;
     }
-    bool allows_batches = false;
-    if (config["allow_batched"].get(allows_batches) == simdjson::SUCCESS) {
-        facts.allows_batches = allows_batches;
-    }
     if (config["persist_mode"].get(persist_mode) == simdjson::SUCCESS) {
         facts.acks_before_stored = persist_mode == "async";
     }

@@ -54,10 +54,8 @@ result<simdjson::padded_string> ask(natsConnection* connection, const connect_op
     return ask_at(connection, to, to.api + ".STREAM." + verb + "." + to.stream, body);
 }
 
-/// The members of the configuration in the answer to a request for a stream's state, but for that
-/// of one name.
-std::optional<std::string> configuration_in(const simdjson::padded_string& answer,
-                                            std::string_view left_out) {
+/// The configuration in the answer to a request for a stream's state, without its description.
+std::optional<std::string> configuration_in(const simdjson::padded_string& answer) {
     json::parser parser;
     json::document document;
     json::object config;
@@ -78,7 +76,7 @@ std::optional<std::string> configuration_in(const simdjson::padded_string& answe
         if (simdjson::to_json_string(value).get(as_it_is) != simdjson::SUCCESS) {
             return std::nullopt;
         }
-        if (name != left_out) {
+        if (name != "description") {
             text += ",\"" + name + "\":" + std::string(as_it_is);
         }
     }
@@ -96,10 +94,9 @@ result<std::uint64_t> last_sequence_in(const simdjson::padded_string& answer) {
     return sequence;
 }
 
-/// Gives this member of the stream's configuration that value, as JSON, and leaves the rest as it
-/// is. What the server answers to it.
-result<simdjson::padded_string> set_member(const connect_options& to, std::string_view name,
-                                           const std::string& value) {
+}  // namespace
+
+result<std::uint64_t> set_description(const connect_options& to, const std::string& text) {
     const auto connection = connect_blocking(to);
     if (!connection) {
         return connection.error();
@@ -108,37 +105,14 @@ result<simdjson::padded_string> set_member(const connect_options& to, std::strin
     if (!info) {
         return cause_of(connection->get(), to, info.error());
     }
-    const auto rest = configuration_in(*info, name);
+    const auto rest = configuration_in(*info);
     if (!rest) {
         return error{errc::broker_unavailable,
                      "the configuration of stream " + to.stream + " cannot be read"};
     }
-    auto updated = ask(connection->get(), to, "UPDATE",
-                       "{\"" + std::string(name) + "\":" + value + *rest + "}");
-    if (!updated) {
-        return cause_of(connection->get(), to, updated.error());
-    }
-    return updated;
-}
-
-}  // namespace
-
-result<std::uint64_t> set_description(const connect_options& to, const std::string& text) {
-    const auto updated = set_member(to, "description", json_string(text));
-    return updated ? last_sequence_in(*updated) : updated.error();
-}
-
-result<bool> allow_batches(const connect_options& to) {
-    const auto updated = set_member(to, "allow_batched", "true");
-    if (!updated) {
-        return updated.error();
-    }
-    // A server that does not know it leaves it out.
-    json::parser parser;
-    json::document document;
-    bool is_allowed = false;
-    return parser.iterate(*updated).get(document) == simdjson::SUCCESS &&
-           document["config"]["allow_batched"].get(is_allowed) == simdjson::SUCCESS && is_allowed;
+    const auto updated =
+        ask(connection->get(), to, "UPDATE", "{\"description\":" + json_string(text) + *rest + "}");
+    return updated ? last_sequence_in(*updated) : cause_of(connection->get(), to, updated.error());
 }
 
 result<void> remove_stream(const connect_options& to) {

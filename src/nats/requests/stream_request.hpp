@@ -23,10 +23,6 @@ namespace walrelay::nats {
 [[nodiscard]] result<std::uint64_t> set_description(const connect_options& to,
                                                     const std::string& text);
 
-/// Lets the stream take fast batches. False where the server knows none (before 2.14). Servers that
-/// do not know them serve the stream no more afterwards. Errors as of set_description.
-[[nodiscard]] result<bool> allow_batches(const connect_options& to);
-
 /// Asks the server that leads `to.stream` to hand over, and waits a few seconds for another leader.
 /// Errors: as above, broker_unsuitable also where there is no cluster.
 [[nodiscard]] result<void> step_down(const connect_options& to);

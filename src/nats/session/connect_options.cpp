@@ -10,11 +10,9 @@ std::string to_json(const stream_definition& definition) {
     const auto room = definition.max_bytes
                           ? ",\n  \"max_bytes\": " + std::to_string(*definition.max_bytes)
                           : std::string();
-    const std::string batches =
-        definition.allows_batches ? ",\n  \"allow_batched\": true" : std::string();
     return "{\n  \"name\": \"" + definition.name + "\",\n  \"subjects\": [" + subjects +
            "],\n  \"retention\": \"limits\",\n  \"storage\": \"file\",\n  \"num_replicas\": " +
-           std::to_string(definition.replicas) + room + batches + "\n}";
+           std::to_string(definition.replicas) + room + "\n}";
 }
 
 }  // namespace walrelay::nats

@@ -40,8 +40,6 @@ struct connect_options {
     std::uint64_t look_back = 0;
     /// A sequence whose message is wanted as well; 0 for none.
     std::uint64_t asks_for = 0;
-    /// Whether publishes share fast batches, where the stream takes them (allow_batched).
-    bool batches = false;
 };
 
 /// What a stream is made with: file storage, limits retention.
@@ -50,8 +48,6 @@ struct stream_definition {
     std::vector<std::string> subjects;
     std::int64_t replicas = 1;
     std::optional<std::uint64_t> max_bytes = {};  // nothing is unlimited
-    /// Only for people: a stream that walrelay makes is let take them afterwards.
-    bool allows_batches = false;
 };
 
 /// The definition as `nats stream add --config` reads it, for `walrelay init --print`.

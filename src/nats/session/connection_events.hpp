@@ -14,10 +14,6 @@ struct reply {
     std::uint64_t epoch = 0;
     std::uint64_t index = 0;
     std::string_view body;  // valid during the call
-    /// Of a publish in a batch: its number in it, from 1; 0 of others.
-    std::uint32_t number = 0;
-    /// That publish was to end the batch.
-    bool ends_batch = false;
 };
 
 struct connection_events {

@@ -25,9 +25,4 @@ std::string new_reply_inbox(const std::string& prefix) {
     return prefix + "." + new_secret_word(letters) + ".";
 }
 
-std::string new_batch_name() {
-    constexpr std::size_t letters = 6;
-    return "b" + new_secret_word(letters);
-}
-
 }  // namespace walrelay::nats

@@ -19,8 +19,4 @@ namespace walrelay::nats {
 /// connections, so that a late reply to an earlier one has nobody to come to.
 [[nodiscard]] std::string new_reply_inbox(const std::string& prefix);
 
-/// What the names of a connection's batches begin with, before a number: a letter first. The server
-/// forgets a batch that was left open after 10 s, and two of that time must not meet.
-[[nodiscard]] std::string new_batch_name();
-
 }  // namespace walrelay::nats

@@ -16,14 +16,6 @@ constexpr std::string_view id_name = "Nats-Msg-Id";
 constexpr std::string_view stream_name = "Nats-Expected-Stream";
 constexpr std::string_view sequence_name = "Nats-Expected-Last-Sequence";
 
-// Of reply subjects in a batch: <inbox><name>.<flow>.fail.<number>.<operation>.$FI. A message that
-// does not fit ends the batch (fail).
-constexpr std::string_view on_gap = ".fail.";
-constexpr std::string_view batch_end = ".$FI";
-constexpr char begins = '0';
-constexpr char goes_on = '1';
-constexpr char ends = '2';
-
 /// A number as text, without an allocation.
 class digits {
 public:
@@ -103,102 +95,30 @@ private:
     digits sequence_;
 };
 
-/// What follows the inbox in a reply subject.
-class reply_end {
-public:
-    explicit reply_end(const publish_terms& terms) {
-        if (!terms.batch) {
-            end_ = std::to_chars(text_.data(), text_.data() + text_.size(), terms.index).ptr;
-            return;
-        }
-        const auto& batch = *terms.batch;
-        WALRELAY_ASSERT(batch.name.size() <= name_max);
-        const char operation = batch.number == 1 ? begins : goes_on;
-        piece_writer into(text_.data());
-        into.put(batch.name).put(".").put(digits(batch.flow).text()).put(on_gap);
-        into.put(digits(batch.number).text()).put(".").put({&operation, 1}).put(batch_end);
-        end_ = into.end();
-    }
-    [[nodiscard]] std::string_view text() const { return {text_.data(), end_}; }
-
-private:
-    static constexpr std::size_t name_max = 64;
-    static constexpr std::size_t rest_max = 40;
-    std::array<char, name_max + rest_max> text_;
-    const char* end_;
-};
-
 }  // namespace
 
-publish_line append_publish(std::string& lines, const message& content,
-                            const publish_terms& terms) {
+std::size_t append_publish(std::string& lines, const message& content, const publish_terms& terms) {
     constexpr std::string_view verb = "HPUB ";
     const header_block headers(content, terms);
     const std::size_t headers_size = headers.bytes();
     const std::size_t total = headers_size + content.body.size();
-    const reply_end reply(terms);
+    const digits index(terms.index);
     const digits headers_digits(headers_size);
     const digits total_digits(total);
     const std::size_t blanks = 3;
     const std::size_t line = verb.size() + content.subject.size() + terms.inbox.size() +
-                             reply.text().size() + headers_digits.text().size() +
+                             index.text().size() + headers_digits.text().size() +
                              total_digits.text().size() + blanks + line_end.size();
 
     const std::size_t before = lines.size();
     lines.resize(before + line + total + line_end.size());
     piece_writer into(lines.data() + before);
-    into.put(verb).put(content.subject).put(" ").put(terms.inbox);
-    const auto reply_begin = static_cast<std::size_t>(into.end() - lines.data());
-    into.put(reply.text()).put(" ").put(headers_digits.text()).put(" ");
-    into.put(total_digits.text()).put(line_end);
+    into.put(verb).put(content.subject).put(" ").put(terms.inbox).put(index.text());
+    into.put(" ").put(headers_digits.text()).put(" ").put(total_digits.text()).put(line_end);
     headers.write(into);
     into.put(content.body).put(line_end);
     WALRELAY_ASSERT(into.end() == lines.data() + lines.size());
-    return {total, reply_begin, reply_begin + reply.text().size()};
-}
-
-void end_batch(std::string& lines, const publish_line& last) {
-    char& operation = lines[last.reply_end - batch_end.size() - 1];
-    WALRELAY_ASSERT(operation == goes_on);
-    operation = ends;
-}
-
-void publish_singly(std::string& lines, const publish_line& only, std::uint64_t index) {
-    lines.replace(only.reply_begin, only.reply_end - only.reply_begin, digits(index).text());
-}
-
-namespace {
-
-/// Takes a number from the front of `text`.
-template <class Number>
-bool take_number(std::string_view& text, Number& into) {
-    const char* const end = text.data() + text.size();
-    const auto [stop, failure] = std::from_chars(text.data(), end, into);
-    text.remove_prefix(static_cast<std::size_t>(stop - text.data()));
-    return failure == std::errc{};
-}
-
-bool take_text(std::string_view& text, std::string_view expected) {
-    const bool is_there = text.starts_with(expected);
-    text.remove_prefix(is_there ? expected.size() : 0);
-    return is_there;
-}
-
-}  // namespace
-
-std::optional<reply_words> read_reply_words(std::string_view words, std::string_view name) {
-    reply_words read;
-    if (name.empty() || !take_text(words, name)) {
-        return take_number(words, read.index) && words.empty() ? std::optional(read) : std::nullopt;
-    }
-    std::uint32_t flow = 0;
-    std::uint32_t operation = 0;
-    const bool is_ours = take_number(words, read.index) && take_text(words, ".") &&
-                         take_number(words, flow) && take_text(words, on_gap) &&
-                         take_number(words, read.number) && take_text(words, ".") &&
-                         take_number(words, operation) && words == batch_end && read.number > 0;
-    read.ends_batch = operation == static_cast<std::uint32_t>(ends - '0');
-    return is_ours ? std::optional(read) : std::nullopt;
+    return total;
 }
 
 void append_request(std::string& lines, std::string_view subject, std::string_view inbox,

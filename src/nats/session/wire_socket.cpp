@@ -113,9 +113,6 @@ void wire_socket::flush() {
     if (is_sending_ || gathering_.empty()) {
         return;
     }
-    if (on_writing_) {
-        on_writing_();
-    }
     sending_.clear();
     if (sending_.capacity() > kept_bytes) {
         sending_.shrink_to_fit();

@@ -53,8 +53,6 @@ public:
     [[nodiscard]] std::string& lines() { return gathering_; }
     /// That the bytes cannot be sent is told by reading.
     void flush();
-    /// Called before `lines` are written, and may still change them; only while there are some.
-    void on_writing(std::function<void()> call) { on_writing_ = std::move(call); }
     /// Overwrites what was sent, if that is done.
     void forget_sent();
     /// Whether as much is waiting as is worth sending at once.
@@ -87,7 +85,6 @@ private:
     bool is_sending_ = false;
     bool closed_ = false;
     std::function<void()> on_room_;
-    std::function<void()> on_writing_;
 };
 
 }  // namespace walrelay::nats

@@ -1,7 +1,6 @@
 #include "relay/lane/fenced_lane.hpp"
 
 #include <algorithm>
-#include <limits>
 
 namespace walrelay::relay {
 namespace {
@@ -23,18 +22,11 @@ bool is_of_the_sequence(const publish_outcome& outcome) {
 }  // namespace
 
 void fenced_lane::on_open(const stream_tail& tail) {
-    // A batch that is not answered at all has failed as well.
-    if (batches_from_ > 0 && next_ > std::max(first(), batches_from_) && options().batches) {
-        on_batch_failed();
-    }
     expected_last_sequence_ = tail.last_sequence;
     opened_at_ = tail.last_sequence;
     held_.reset();
     prove_again();
     next_ = first();
-    // What was under way when a connection ended is among these: it goes by itself, so that the
-    // answer says which message a refusal or an id is of.
-    batches_from_ = first() + singly_;
 }
 
 void fenced_lane::on_belief() {
@@ -79,44 +71,7 @@ std::optional<outgoing> fenced_lane::next_to_send(monotonic_time now) {
         }
         probe_ = next_;
     }
-    auto sending = send(next_++, expected_last_sequence_++, now);
-    sending.may_batch = options().batches && proven_ && sending.token.index >= batches_from_;
-    return sending;
-}
-
-lane_verdict fenced_lane::on_batch_stored(std::uint64_t last, std::uint64_t sequence,
-                                          std::uint32_t count) {
-    const auto begin = std::max(first(), last - std::min<std::uint64_t>(count - 1, last));
-    const auto is_of_it = [&](std::uint64_t index) {
-        return at(index).stored || (at(index).sent && at(index).behind_sequence + (last - index) ==
-                                                          at(last).behind_sequence);
-    };
-    bool is_whole = sequence == at(last).behind_sequence + 1;
-    for (auto index = begin; index < last; ++index) {
-        is_whole = is_whole && is_of_it(index);
-    }
-    if (!is_whole || (held_ && last > held_->index)) {
-        on_batch_failed();
-        return trouble(lane_verdict::resync, "a batch of " + std::to_string(count) +
-                                                 " stored up to sequence " +
-                                                 std::to_string(sequence) + ", expected " +
-                                                 std::to_string(at(last).behind_sequence + 1));
-    }
-    singly_ = options().window_messages;
-    for (auto index = begin; index < last; ++index) {
-        if (!at(index).stored) {
-            mark_stored(index, {sequence - (last - index), at(index).content.where});
-        }
-    }
-    return on_stored(last, sequence);
-}
-
-/// A server that takes no batches, whatever its stream says, is asked more and more rarely.
-void fenced_lane::on_batch_failed() {
-    constexpr std::uint64_t most = std::uint64_t{1} << 24U;
-    singly_ = std::min(2 * singly_, most);
-    // Until there is another connection, and told once.
-    batches_from_ = std::numeric_limits<std::uint64_t>::max();
+    return send(next_++, expected_last_sequence_++, now);
 }
 
 lane_verdict fenced_lane::on_stored(std::uint64_t index, std::uint64_t sequence) {
@@ -165,6 +120,7 @@ lane_verdict fenced_lane::on_duplicate(std::uint64_t index, std::uint64_t sequen
 
 lane_verdict fenced_lane::hold(std::uint64_t index, publish_outcome said) {
     at(index).sent = false;
+    // The reply that says so is counted when it is taken.
     held_ = {index, std::move(said)};
     return lane_verdict::carry_on;
 }
@@ -174,7 +130,7 @@ lane_verdict fenced_lane::on_refused(std::uint64_t index, const publish_outcome&
 }
 
 bool fenced_lane::is_passed_over(std::uint64_t index, const publish_outcome& outcome) {
-    return held_ && index > held_->index && outcome.together == 1 &&
+    return held_ && index > held_->index &&
            (is_of_the_sequence(outcome) || outcome.kind == outcome_class::refused ||
             outcome.kind == outcome_class::duplicate);
 }

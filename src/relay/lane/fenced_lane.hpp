@@ -9,11 +9,6 @@
 // come true, so that the next passes it. Therefore only one message is sent until the broker has
 // proved that the tail was not an old one, and a tail among whose last messages somebody else wrote
 // is a checkpoint only up to there; what is behind is sent again, and recognised by Nats-Msg-Id.
-//
-// Messages that share a batch have one ack, and each expects its sequence all the same: the server
-// ends a batch with the first message that does not fit. Where anything but the ack of the whole
-// batch comes, the tail is read, and what was under way goes by single publishes, each of which
-// says what becomes of it.
 #pragma once
 
 #include "relay/lane/lane.hpp"
@@ -22,8 +17,7 @@ namespace walrelay::relay {
 
 class fenced_lane final : public lane {
 public:
-    explicit fenced_lane(const lane_options& options)
-        : lane(options), singly_(options.window_messages) {}
+    explicit fenced_lane(const lane_options& options) : lane(options) {}
 
     void prove_again() override;
     void outlast_stragglers() override;
@@ -52,9 +46,6 @@ private:
     void on_own_found(std::uint64_t index) override { on_offered_again(index + 1); }
     lane_verdict on_stored(std::uint64_t index, std::uint64_t sequence) override;
     lane_verdict on_duplicate(std::uint64_t index, std::uint64_t sequence) override;
-    lane_verdict on_batch_stored(std::uint64_t last, std::uint64_t sequence,
-                                 std::uint32_t count) override;
-    void on_batch_failed() override;
     void prove_by(std::uint64_t index);
     lane_verdict hold(std::uint64_t index, publish_outcome said);
 
@@ -77,9 +68,6 @@ private:
     /// The messages up to this sequence go alone.
     std::uint64_t alone_until_ = 0;
     std::optional<held> held_;
-    /// From this message on they may share batches; so many go singly on each connection before.
-    std::uint64_t batches_from_ = 0;
-    std::uint64_t singly_;
 };
 
 }  // namespace walrelay::relay

@@ -261,8 +261,7 @@ lane_verdict lane::take_reply(std::uint64_t index, const publish_outcome& outcom
         case outcome_class::stored:
             last_ack_at_ = now;
             widen();
-            return outcome.together > 1 ? on_batch_stored(index, outcome.sequence, outcome.together)
-                                        : on_stored(index, outcome.sequence);
+            return on_stored(index, outcome.sequence);
         case outcome_class::duplicate:
             last_ack_at_ = now;
             return on_duplicate(index, outcome.sequence);
@@ -272,9 +271,6 @@ lane_verdict lane::take_reply(std::uint64_t index, const publish_outcome& outcom
                 in_flight_limit_ = std::max(std::min(in_flight_limit_min, window_.capacity()),
                                             std::min(in_flight_limit_, size()) / 2);
             }
-            if (outcome.together > 1) {
-                on_batch_failed();
-            }
             return trouble(lane_verdict::resync, outcome.server_said);
         case outcome_class::refused:
             at(index).sent = false;
@@ -283,13 +279,6 @@ lane_verdict lane::take_reply(std::uint64_t index, const publish_outcome& outcom
             return trouble(lane_verdict::stream_unsuitable, outcome.server_said);
     }
     return trouble(lane_verdict::resync, outcome.server_said);
-}
-
-lane_verdict lane::on_batch_stored(std::uint64_t /*last*/, std::uint64_t sequence,
-                                   std::uint32_t count) {
-    return trouble(lane_verdict::resync, std::to_string(count) +
-                                             " messages stored up to sequence " +
-                                             std::to_string(sequence) + ", which were no batch");
 }
 
 std::size_t lane::unacked_count() const {

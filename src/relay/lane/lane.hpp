@@ -45,8 +45,6 @@ struct lane_options {
     std::size_t window_bytes = std::size_t{32} << 20U;
     std::chrono::milliseconds ack_timeout{5000};
     bool sole_writer = true;
-    /// Whether messages may share a batch, where the connection can send them so.
-    bool batches = false;
 };
 
 /// Identifies one publish: replies of an earlier connection carry an earlier epoch.
@@ -61,8 +59,6 @@ struct outgoing {
     /// What the stream must end with for the broker to take it; nothing if that does not matter.
     std::optional<std::uint64_t> expected_last_sequence;
     const message* content = nullptr;
-    /// Whether it may share a batch with the messages that are sent right before and after it.
-    bool may_batch = false;
 };
 
 /// What a reply means for the lane.
@@ -222,15 +218,13 @@ public:
     struct sent_message {
         const message* content = nullptr;
         monotonic_time at;
-        /// Where the stream is to have it, if nobody else writes.
-        std::uint64_t predicted_sequence = 0;
     };
     [[nodiscard]] sent_message sent(publish_token token) const {
         if (!in_flight(token)) {
             return {};
         }
         const auto& one = at(token.index);
-        return {&one.content, one.sent_at, one.behind_sequence + 1};
+        return {&one.content, one.sent_at};
     }
     /// The message at the head of the window, which is not known to be stored; null if there is
     /// none.
@@ -344,12 +338,6 @@ private:
     virtual void on_emptied() = 0;
     virtual lane_verdict on_stored(std::uint64_t index, std::uint64_t sequence) = 0;
     virtual lane_verdict on_duplicate(std::uint64_t index, std::uint64_t sequence) = 0;
-    /// The last of so many messages of a batch is stored at that sequence, and the others right
-    /// before it.
-    virtual lane_verdict on_batch_stored(std::uint64_t last, std::uint64_t sequence,
-                                         std::uint32_t count);
-    /// A batch was not stored as it was sent; how much of it was is not known.
-    virtual void on_batch_failed() {}
 
     [[nodiscard]] bool in_flight(publish_token token) const;
     lane_verdict take_reply(std::uint64_t index, const publish_outcome& outcome,

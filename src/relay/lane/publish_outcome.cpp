@@ -251,40 +251,6 @@ publish_outcome parse_publish_reply(std::string_view body, std::string_view stre
     return read_ack(reply, body);
 }
 
-std::optional<publish_outcome> parse_batch_reply(std::string_view body, std::string_view stream,
-                                                 batch_reply of,
-                                                 std::optional<std::string_view> domain) {
-    thread_local simdjson::dom::parser parser;
-    auto outcome = doubtful(body);
-    // A single message is published without a batch, so that this number tells the two apart.
-    outcome.together = std::max(of.number, 2U);
-    simdjson::dom::object reply;
-    if (parser.parse(body.data(), body.size()).get(reply) != simdjson::SUCCESS) {
-        return outcome;
-    }
-    std::string_view type;
-    if (reply["type"].get(type) == simdjson::SUCCESS && type == "ack") {
-        return std::nullopt;
-    }
-    if (const auto other = other_stream_in(reply, stream, domain)) {
-        return from_another_stream(*other, body);
-    }
-    simdjson::dom::object failure;
-    if (reply["error"].get(failure) == simdjson::SUCCESS) {
-        outcome.error_code = read_error(failure).error_code;
-        return outcome;
-    }
-    std::uint64_t count = 0;
-    const bool is_whole = of.commits && of.number > 1 &&
-                          reply["count"].get(count) == simdjson::SUCCESS && count == of.number;
-    const auto acked = read_ack(reply, body);
-    if (is_whole && acked.kind == outcome_class::stored) {
-        outcome = acked;
-        outcome.together = of.number;
-    }
-    return outcome;
-}
-
 namespace {
 
 error is_another_domain(const publish_outcome& outcome, const std::string& stream) {

@@ -2,14 +2,12 @@
 //
 // Source of the codes: nats-server, server/errors.json and server/stream.go
 // (processJetStreamMsg). A code that is not known here never drops a message: it is a doubt, and a
-// doubt is settled by looking at the stream's tail. Answers within a fast batch:
-// server/jetstream_batching.go and server/stream.go (processJetStreamFastBatchMsg).
+// doubt is settled by looking at the stream's tail.
 #pragma once
 
 #include "core/error.hpp"
 
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <string_view>
 
@@ -42,16 +40,6 @@ struct publish_outcome {
     /// to that one. Of stored and duplicate it then has the message, and this relay's has not. The
     /// same name where it is one of another JetStream domain, which `server_said` names.
     std::string other_stream = {};
-    /// Of stored: so many messages, this one and those sent right before it, at as many sequences
-    /// in a row. More than one, whatever the kind, where it is about a batch.
-    std::uint32_t together = 1;
-};
-
-/// Where in a fast batch of nats-server the publish stood that was answered.
-struct batch_reply {
-    std::uint32_t number = 1;  // from 1
-    /// It was to end the batch, so that its ack tells what was stored of it.
-    bool commits = false;
 };
 
 /// Reads the body of a reply, `{"stream":"S","seq":1}` or one with "error". `stream` is the one
@@ -61,13 +49,6 @@ struct batch_reply {
 /// object, or an ack that names no stream, is a doubt.
 [[nodiscard]] publish_outcome parse_publish_reply(
     std::string_view body, std::string_view stream,
-    std::optional<std::string_view> domain = std::nullopt);
-
-/// The same for a publish of a batch. Only an ack of the whole batch says that something is stored;
-/// all else is a doubt, because the server names a refused message in more than one way and skips
-/// what has a known id without a word. Nothing where it is flow control, which proves nothing.
-[[nodiscard]] std::optional<publish_outcome> parse_batch_reply(
-    std::string_view body, std::string_view stream, batch_reply of,
     std::optional<std::string_view> domain = std::nullopt);
 
 /// Why nothing more is published, of an outcome with another stream.

@@ -33,32 +33,14 @@ void count_in(Array& counts, Index index) {
 
 void relay_watch::reply(const lane& lane, publish_token token, const publish_outcome& outcome,
                         instant now) {
-    const auto last = lane.sent(token);
-    if (last.content == nullptr) {
+    const auto sent = lane.sent(token);
+    if (sent.content == nullptr) {
         return;
     }
-    if (outcome.kind != outcome_class::stored) {
-        not_stored(outcome.kind);
-    } else if (outcome.together > 1) {
-        batch_stored(lane, token, outcome, now);
+    if (outcome.kind == outcome_class::stored) {
+        stored(sent, outcome.sequence, now);
     } else {
-        stored(last, outcome.sequence, now);
-    }
-}
-
-void relay_watch::batch_stored(const lane& lane, publish_token last, const publish_outcome& outcome,
-                               instant now) {
-    // Of a batch that ends elsewhere than it was to, nobody knows what is stored.
-    if (outcome.sequence != lane.sent(last).predicted_sequence) {
-        not_stored(outcome_class::doubt);
-        return;
-    }
-    const auto before = std::min<std::uint64_t>(outcome.together - 1, last.index);
-    for (auto each = before + 1; each > 0; --each) {
-        const auto sent = lane.sent({last.epoch, last.index - (each - 1)});
-        if (sent.content != nullptr) {
-            stored(sent, outcome.sequence - (each - 1), now);
-        }
+        not_stored(outcome.kind);
     }
 }
 

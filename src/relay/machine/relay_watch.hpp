@@ -83,8 +83,6 @@ public:
 private:
     static constexpr std::chrono::seconds half_a_minute{30};
 
-    void batch_stored(const lane& lane, publish_token last, const publish_outcome& outcome,
-                      instant now);
     void stored(const lane::sent_message& sent, std::uint64_t sequence, instant now);
     void not_stored(outcome_class kind);
     void note_slow(const message& stored, std::chrono::microseconds took, instant now);

@@ -169,27 +169,6 @@ TEST_F(PublishLink, TellsNoReplyThatIsNotItsOwn) {
     EXPECT_EQ(replies_[0].second, "yes");
 }
 
-/// Who sees a publish knows the subject of its reply, and could name any message by it.
-TEST_F(PublishLink, TellsNoReplyToAMessageThatNoBatchCanHave) {
-    first_words_ = "INFO {\"max_payload\":1000,\"headers\":true}\r\n";
-    on_ping_ = "PONG\r\n";
-    auto how = to_the_test();
-    how.batches = true;
-    const auto linked = open_link(how);
-    ASSERT_TRUE(linked) << to_string(linked.error());
-    ASSERT_TRUE((*linked)->publish(sample("a"), 7, 0, true));
-    ASSERT_TRUE((*linked)->publish(sample("b"), 8, 1, true));
-    (*linked)->flush();
-    run_until([&] { return heard_.find(".fail.2.") != std::string::npos; });
-    const auto begin = heard_.find("_INBOX", heard_.find("HPUB"));
-    const auto batch = heard_.substr(begin, heard_.find(".fail.", begin) - begin) + ".fail.";
-    say("MSG " + batch + "101.1.$FI 1 2\r\nno\r\nMSG " + batch + "100.1.$FI 1 3\r\nyes\r\n");
-    run_until([&] { return !replies_.empty(); });
-    ASSERT_EQ(replies_.size(), 1U);
-    EXPECT_EQ(replies_[0].first, 106U);
-    EXPECT_EQ(replies_[0].second, "yes");
-}
-
 TEST_F(PublishLink, DoesNotSendWhatTheServerWouldCutItOffFor) {
     const auto link = open_to_the_test();
     ASSERT_NE(link, nullptr);

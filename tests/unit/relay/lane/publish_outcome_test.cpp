@@ -54,11 +54,6 @@ TEST(PublishOutcome, NeverTakesTheAckOfAnotherDomainForItsOwn) {
         const auto read = parse_publish_reply(hub, "S", domain);
         EXPECT_EQ(read.kind, outcome_class::unsuitable) << domain;
         EXPECT_EQ(read.sequence, 0U);
-        const auto batch =
-            parse_batch_reply(R"({"stream":"S","domain":"hub","seq":110,"batch":"b1","count":10})",
-                              "S", {10, true}, domain);
-        ASSERT_TRUE(batch);
-        EXPECT_EQ(batch->kind, outcome_class::unsuitable) << domain;
         const auto why = is_another_stream(read, "S");
         EXPECT_EQ(why.code, errc::broker_unsuitable);
         EXPECT_THAT(why.what, HasSubstr("domain \"hub\""));
@@ -184,56 +179,6 @@ TEST(PublishOutcome, BlamesTheMessageForItsSize) {
 TEST(PublishOutcome, BlamesTheStreamForItsSetUp) {
     EXPECT_EQ(classify(10060, ""), outcome_class::unsuitable);
     EXPECT_EQ(classify(10109, ""), outcome_class::unsuitable);
-}
-
-std::optional<publish_outcome> last_of_ten(std::string_view body) {
-    return parse_batch_reply(body, "S", {10, true});
-}
-
-TEST(BatchReply, OnlyTheAckOfTheWholeBatchIsOne) {
-    const auto whole = last_of_ten(R"({"stream":"S","seq":110,"batch":"b1","count":10})").value();
-    EXPECT_EQ(whole.kind, outcome_class::stored);
-    EXPECT_EQ(whole.sequence, 110U);
-    EXPECT_EQ(whole.together, 10U);
-    for (const char* body :
-         {R"({"stream":"S","seq":109,"batch":"b1","count":9})",
-          R"({"stream":"S","seq":110,"batch":"b1","count":11})", R"({"stream":"S","seq":110})",
-          R"({"stream":"S","seq":0,"batch":"b1","count":10})",
-          R"({"stream":"S","seq":110,"duplicate":true,"batch":"b1","count":10})",
-          R"({"type":"gap","last_seq":9,"seq":10})", "no JSON"}) {
-        const auto said = last_of_ten(body).value();
-        EXPECT_EQ(said.kind, outcome_class::doubt) << body;
-        EXPECT_GT(said.together, 1U) << body;
-    }
-    // Of a message that was not to end it.
-    EXPECT_EQ(
-        parse_batch_reply(R"({"stream":"S","seq":110,"batch":"b1","count":10})", "S", {10, false})
-            .value()
-            .kind,
-        outcome_class::doubt);
-}
-
-TEST(BatchReply, NoRefusalInABatchIsBelievedOfOneMessage) {
-    const auto said =
-        last_of_ten(
-            R"({"type":"err","seq":10,"error":{"code":400,"err_code":10054,"description":"d"}})")
-            .value();
-    EXPECT_EQ(said.kind, outcome_class::doubt);
-    EXPECT_EQ(said.error_code, 10054);
-    const auto first = parse_batch_reply(
-        R"({"error":{"code":400,"err_code":10071,"description":"d"},"stream":"S","seq":0})", "S",
-        {1, false});
-    EXPECT_EQ(first.value().kind, outcome_class::doubt);
-    EXPECT_GT(first.value().together, 1U);
-}
-
-TEST(BatchReply, FlowControlSaysNothing) {
-    EXPECT_FALSE(last_of_ten(R"({"type":"ack","seq":10,"msgs":100})"));
-}
-
-TEST(BatchReply, AnotherStreamMakesItUnsuitable) {
-    EXPECT_EQ(last_of_ten(R"({"stream":"T","seq":110,"batch":"b1","count":10})").value().kind,
-              outcome_class::unsuitable);
 }
 
 }  // namespace

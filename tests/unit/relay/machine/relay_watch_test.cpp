@@ -79,31 +79,6 @@ TEST_F(RelayWatch, TellsAnObserverOfWhatIsStoredAndOfNothingElse) {
     EXPECT_EQ(heard.ids, std::vector<std::string>{"2"});
 }
 
-TEST_F(RelayWatch, CountsEachMessageOfABatch) {
-    answer(1, 40ms, stored(1));
-    heard_acks heard;
-    watch.tell_of_acks(heard);
-    admit(2);
-    admit(3);
-    send();
-    auto both = stored(3);
-    both.together = 2;
-    watch.reply(tested, tokens.back(), both, {start, committed});
-    EXPECT_EQ(heard.ids, (std::vector<std::string>{"2", "3"}));
-    EXPECT_EQ(watch.counts().publish_to_ack.count(), 3U);
-}
-
-TEST_F(RelayWatch, CountsNothingOfABatchThatEndsElsewhere) {
-    answer(1, 40ms, stored(1));
-    admit(2);
-    admit(3);
-    send();
-    auto one_skipped = stored(2);
-    one_skipped.together = 2;
-    watch.reply(tested, tokens.back(), one_skipped, {start, committed});
-    EXPECT_EQ(watch.counts().publish_to_ack.count(), 1U);
-}
-
 TEST_F(RelayWatch, LeavesRowsOfBeforeTheSlotOutOfTheTimeSinceTheCommit) {
     message& filled = tested.vacancy();
     filled.where = {here, {before_slot(lsn{800}), {}, 0}};
