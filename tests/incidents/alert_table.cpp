@@ -40,7 +40,9 @@ std::map<std::string, double> values_in(const std::string& answer) {
 /// What a fault moves once, and what swings by itself, does not go on.
 bool goes_on(const std::string& series) {
     return !series.starts_with("walrelay_clock_offset_seconds") &&
-           !series.starts_with("walrelay_slot_retained_bytes");
+           !series.starts_with("walrelay_slot_retained_bytes") &&
+           !series.starts_with("walrelay_slot_safe_wal_bytes") &&
+           !series.starts_with("walrelay_slot_danger_seconds");
 }
 
 }  // namespace

@@ -101,7 +101,7 @@ TEST_F(SlotIncident, TheSlotHasMinutesLeft) {
            false,
            true,
            "broker",
-           {"WalrelayLag", "WalrelayWaiting", "WalrelaySlotEndangered", "WalrelaySlotRetention"},
+           {"WalrelayLag", "WalrelayWaiting", "WalrelaySlotEndangered"},
            "PostgreSQL may remove its WAL in"},
           heard::by_asking);
     EXPECT_NE(bench.slot("wal_status"), "unreserved") << "it says so before";
