@@ -315,7 +315,9 @@ result<report> auditor::conclude(finding_kind open_ones) {
 
 /// Which they are is known once all open rows are.
 result<void> auditor::choose_removed(finding_kind open_ones) {
-    if (!removed_ || removed_messages_ == 0 || open_ones != finding_kind::missing) {
+    const auto from_the_middle = report_.deleted_messages;
+    if (!removed_ || removed_messages_ + from_the_middle == 0 ||
+        open_ones != finding_kind::missing) {
         return {};
     }
     auto looked = for_each_open_row([this](const record& row, id_facts& facts) {
@@ -323,7 +325,7 @@ result<void> auditor::choose_removed(finding_kind open_ones) {
             removed_->is_open(row);
         }
     });
-    removed_->choose(removed_messages_);
+    removed_->choose(removed_messages_, from_the_middle);
     return looked;
 }
 

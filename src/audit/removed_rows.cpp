@@ -38,29 +38,27 @@ std::uint64_t removed_rows::older_end_of(const table_state& table) const {
                : table.begin;
 }
 
-bool removed_rows::can_be(const table_state& table, std::uint64_t older_end,
-                          std::uint64_t row) const {
-    return table.first_stored ? row < older_end : was_stored_[row];
-}
-
-void removed_rows::choose(std::uint64_t messages) {
-    for (auto& table : tables_) {
+void removed_rows::choose(std::uint64_t from_the_beginning, std::uint64_t from_the_middle) {
+    for (const auto& table : tables_) {
         const auto older_end = older_end_of(table);
-        table.chosen_until = table.begin;
-        for (auto row = table.begin; row < table.end && messages > 0; ++row) {
-            if (open_[row] && can_be(table, older_end, row)) {
-                --messages;
-                table.chosen_until = row + 1;
+        for (auto row = table.begin; row < table.end; ++row) {
+            if (!open_[row]) {
+                continue;
+            }
+            const bool is_old = table.first_stored ? row < older_end : was_stored_[row];
+            if (is_old && from_the_beginning > 0) {
+                --from_the_beginning;
+            } else if (was_stored_[row] && from_the_middle > 0) {
+                --from_the_middle;
+            } else {
+                open_[row] = false;
             }
         }
     }
 }
 
 bool removed_rows::has(const record& row) const {
-    const auto& table = tables_.at(row.group);
-    const auto index = index_of(row);
-    return index < table.chosen_until && open_.at(index) &&
-           can_be(table, older_end_of(table), index);
+    return open_.at(index_of(row));
 }
 
 }  // namespace walrelay::audit

@@ -1,5 +1,7 @@
 // Which rows that are in no message can have been in one of those that were removed from the
-// stream's beginning: limits, and a purge, take the oldest messages, which are of the oldest rows.
+// stream. From its beginning limits, and a purge, take the oldest messages, which are of the oldest
+// rows. From its middle a limit for each subject, or the purge of one, takes any: there only a row
+// that is known to have been stored can have been in one.
 //
 //     add*, { is_stored }*, { is_open }*, choose, has*
 //
@@ -20,7 +22,7 @@ struct row_age {
     /// The row before it, in the order of the table, was not created at the same time. False for
     /// all rows of a table whose order says nothing of time.
     bool begins_a_time = false;
-    /// It is known to have been stored, before the first message that the stream has now.
+    /// It is known to have been stored.
     bool was_stored = false;
 };
 
@@ -40,11 +42,13 @@ public:
     /// Nothing stands for it.
     void is_open(const record& row);
 
-    /// So many messages were removed: no more open rows than that are chosen, the oldest ones of
-    /// each table, table by table. Where there are more, some are lost, whichever they are. Of a
-    /// table of which the stream has rows, those that are older than all of them; of another one,
-    /// those that are known to have been stored.
-    void choose(std::uint64_t messages);
+    /// So many messages were removed: no more open rows than that are chosen, and where there are
+    /// more, some are lost, whichever they are. For those of the stream's beginning the oldest ones
+    /// of each table, table by table: of a table of which the stream has rows, those that are older
+    /// than all of them; of another one, those that are known to have been stored. For those of the
+    /// middle such rows as well, whatever their age.
+    void choose(std::uint64_t from_the_beginning, std::uint64_t from_the_middle);
+    /// Once they are chosen.
     [[nodiscard]] bool has(const record& row) const;
 
 private:
@@ -52,17 +56,14 @@ private:
         std::uint64_t begin = 0;
         std::uint64_t end = 0;
         std::optional<std::uint64_t> first_stored;
-        /// Rows before it are chosen, where they are open and can have been removed.
-        std::uint64_t chosen_until = 0;
     };
     [[nodiscard]] static std::uint64_t index_of(const record& row) { return row.number - 1; }
-    [[nodiscard]] bool can_be(const table_state& table, std::uint64_t older_end,
-                              std::uint64_t row) const;
     [[nodiscard]] std::uint64_t older_end_of(const table_state& table) const;
 
     std::vector<table_state> tables_;
     std::vector<bool> begins_a_time_;
     std::vector<bool> was_stored_;
+    /// From then on: and chosen.
     std::vector<bool> open_;
 };
 

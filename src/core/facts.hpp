@@ -8,6 +8,7 @@
 #include "core/outbox_table.hpp"
 #include "core/position.hpp"
 
+#include <algorithm>
 #include <chrono>
 #include <cstdint>
 #include <optional>
@@ -399,6 +400,12 @@ struct stream_facts {
     [[nodiscard]] std::uint64_t removed_count() const {
         const auto begins = message_count == 0 ? last_sequence + 1 : first_sequence;
         return begins > counts_from ? begins - counts_from : 0;
+    }
+    /// Messages that are gone from between those that are there, or from its end: a limit for each
+    /// subject, a purge of one, or somebody has removed them.
+    [[nodiscard]] std::uint64_t hole_count() const {
+        const auto span = message_count == 0 ? 0 : last_sequence - first_sequence + 1;
+        return span - std::min(span, message_count);
     }
 };
 

@@ -74,8 +74,8 @@ inline constexpr auto log_events_work = std::to_array<log_event>({
      "The slot was halted before, and an operator has said to go on.", ""},
     {"removed_rows_not_counted", log_severity::info, "stream rows",
      "Rows were compared before a halt was passed, and some are in no message; they are older than "
-     "what the stream holds, and messages are gone from its beginning, so they do not count as "
-     "missing.",
+     "what the stream holds, or known to have been stored, and messages are gone from it, so they "
+     "do not count as missing.",
      ""},
     {"halt_healing", log_severity::warning, "slot",
      "The slot was halted before, and what the stream lacks is published from the tables, as "

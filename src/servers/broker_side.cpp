@@ -34,7 +34,9 @@ result<std::shared_ptr<const relay::stored_rows>> stored_in(
         return scan.error();
     }
     const auto facts = scan->facts();
-    const bool is_whole = facts.removed_count() == 0;
+    const auto removed = facts.max_messages_per_subject > 0 ? relay::removed_messages::replaced
+                         : facts.removed_count() > 0        ? relay::removed_messages::oldest
+                                                            : relay::removed_messages::none;
     for (auto count = first_look;; count *= growth) {
         const auto from = facts.last_sequence - std::min(count, facts.last_sequence) + 1;
         const bool from_the_beginning = from <= std::max<std::uint64_t>(facts.first_sequence, 1);
@@ -68,7 +70,7 @@ result<std::shared_ptr<const relay::stored_rows>> stored_in(
             return ends_differ(to.stream);
         }
         if (from_the_beginning || rows->reaches_back()) {
-            rows->end(from_the_beginning, is_whole);
+            rows->end(from_the_beginning, removed);
             return std::shared_ptr<const relay::stored_rows>(rows);
         }
     }

@@ -211,7 +211,8 @@ std::shared_ptr<const relay::stored_rows> relay_broker::stored_in(
             rows->add(message.sequence, parse_position(message.position), message.id);
         }
         if (from == first || rows->reaches_back()) {
-            rows->end(from == first, first == 1);
+            rows->end(from == first,
+                      first == 1 ? relay::removed_messages::none : relay::removed_messages::oldest);
             return rows;
         }
     }

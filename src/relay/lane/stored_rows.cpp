@@ -70,11 +70,17 @@ bool stored_rows::reaches_back() const {
     return !(after && before);
 }
 
-void stored_rows::end(bool from_the_beginning, bool is_whole) {
+void stored_rows::end(bool from_the_beginning, removed_messages removed) {
     std::sort(rows_.begin(), rows_.end());
     std::sort(of_tables_.begin(), of_tables_.end());
-    const bool tells = !wanted_.has_holes && least_ && least_->commit >= wanted_.since;
-    if (from_the_beginning && !is_whole && tells) {
+    if (wanted_.has_holes) {
+        return;
+    }
+    // Published once more, an event would come after newer ones of its subject, and replace them.
+    if (removed == removed_messages::replaced) {
+        floor_ = newest_;
+    } else if (removed == removed_messages::oldest && from_the_beginning && least_ &&
+               least_->commit >= wanted_.since) {
         floor_ = least_;
     }
 }

@@ -46,6 +46,15 @@ struct stored_rows_request {
     bool rows_of_tables = true;
 };
 
+/// Which messages a stream does not have any more.
+enum class removed_messages {
+    none,
+    /// From its beginning.
+    oldest,
+    /// Those that a newer one of their subject has replaced (max_msgs_per_subject), too.
+    replaced,
+};
+
 class stored_rows {
 public:
     /// Messages of the stream that the history of the database does not have.
@@ -64,8 +73,8 @@ public:
     /// must be read from further back.
     [[nodiscard]] bool reaches_back() const;
     /// No more messages; `from_the_beginning` if the stream has none before the first that was
-    /// added, and `is_whole` if it never had any.
-    void end(bool from_the_beginning, bool is_whole);
+    /// added.
+    void end(bool from_the_beginning, removed_messages removed);
 
     /// Whether the stream has the event of this position and id.
     [[nodiscard]] bool has(const commit_position& where, std::string_view id) const;
@@ -73,8 +82,8 @@ public:
     [[nodiscard]] bool may_have(const commit_position& where) const;
     /// The greatest position; nothing if there is none.
     [[nodiscard]] const std::optional<commit_position>& newest() const { return newest_; }
-    /// Rows up to this one cannot be looked up, because the stream has dropped its oldest messages;
-    /// they count as stored. Nothing where that is not so.
+    /// Rows up to this one cannot be looked up, because the stream has dropped messages; they count
+    /// as stored. Nothing where that is not so.
     [[nodiscard]] const std::optional<commit_position>& floor() const { return floor_; }
     [[nodiscard]] const orphans& orphaned() const { return orphans_; }
     /// Of the last message that was added; 0 if there is none.

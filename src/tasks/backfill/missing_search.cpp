@@ -8,6 +8,7 @@
 #include "postgres/tables/witness_store.hpp"
 #include "relay/checkpoint/evidence.hpp"
 #include "relay/lane/lane.hpp"
+#include "servers/broker_side.hpp"
 #include "servers/postgres_access.hpp"
 #include "servers/translate.hpp"
 #include "servers/unfinished_search.hpp"
@@ -46,6 +47,25 @@ error nothing_in_common(const std::string& stream, const std::string& older) {
             "(nats.stream); if only some: outbox.pending and postgres.snapshot = \"pending\""};
 }
 
+bool removes_replaced(const stream_facts& stream) {
+    return stream.max_messages_per_subject > 0;
+}
+
+/// A limit for each subject has removed messages from between others.
+error stored_or_not(const std::string& stream, const std::string& why) {
+    return {errc::postgres_unsuitable,
+            "stream " + stream +
+                " removes messages that newer ones of their subject replace "
+                "(max_msgs_per_subject), and it cannot be told which of the rows that it lacks "
+                "were never published and which were, and were replaced since: " +
+                why +
+                "; nothing is published, because an old event would come after newer ones and "
+                "replace them",
+            "walrelay verify names the rows that are in no message: keep them; walrelay resume "
+            "--give-up lets the relay go on behind them and keeps a list, and walrelay replay "
+            "--ids then publishes those of them that consumers never got"};
+}
+
 }  // namespace
 
 missing_search::missing_search(servers::executors on, const config::settings& settings,
@@ -64,6 +84,10 @@ awaitable<result<void>> missing_search::run(postgres::connection& sql,
     const auto known = co_await read_witness();
     if (!known) {
         co_return known.error();
+    }
+    const auto looked = co_await look_for_holes();
+    if (!looked) {
+        co_return looked.error();
     }
     if (auto prepared = prepare(snapshot); !prepared) {
         co_return prepared.error();
@@ -88,6 +112,11 @@ awaitable<result<void>> missing_search::run(postgres::connection& sql,
     }
     if (auto found = missing_->find(); !found) {
         co_return found.error();
+    }
+    if (has_new_holes_ && row_count() > 0) {
+        co_return stored_or_not(
+            settings_.nats.stream,
+            "of " + counted(row_count(), "row") + " that it lacks, walrelay.witness does not know");
     }
     co_return excuse_what_is_older();
 }
@@ -122,9 +151,25 @@ missing_search::outcome<> missing_search::read_witness() {
         co_return known.error().code == errc::postgres_unsuitable ? result<void>{} : known.error();
     }
     if (*known) {
-        known_ = (*known)->what;
+        known_ = std::move(**known);
     }
     co_return result<void>{};
+}
+
+missing_search::outcome<> missing_search::look_for_holes() {
+    if (!heals()) {
+        co_return result<void>{};
+    }
+    const auto facts = co_await servers::facts_of_broker(on_.blocking, settings_);
+    if (!facts) {
+        co_return facts.error();
+    }
+    has_holes_ = facts->stream && removes_replaced(*facts->stream) &&
+                 facts->stream->hole_count() > 0;
+    const bool can_tell = known_ && !known_->is_later.empty();
+    co_return has_holes_ && !can_tell
+        ? stored_or_not(settings_.nats.stream, "walrelay.witness tells nothing of its rows")
+        : result<void>{};
 }
 
 result<void> missing_search::require_same_stream(const stream_facts& facts,
@@ -134,10 +179,11 @@ result<void> missing_search::require_same_stream(const stream_facts& facts,
     }
     auto seen = relay::evidence_of(facts, settings_.nats.stream);
     seen.asked = std::move(asked);
-    if (relay::judge_stream(*known_, seen) != relay::stream_verdict::another_stream) {
+    const auto& what = known_->what;
+    if (relay::judge_stream(what, seen) != relay::stream_verdict::another_stream) {
         return {};
     }
-    return relay::stream_has_lost(*known_, seen, relay::stream_verdict::another_stream,
+    return relay::stream_has_lost(what, seen, relay::stream_verdict::another_stream,
                                   settings_.postgres.slot);
 }
 
@@ -192,7 +238,11 @@ result<void> missing_search::add_reading(std::size_t index,
 /// what the stream lacks.
 std::string missing_search::condition_of(std::size_t table) const {
     if (heals()) {
-        return start_ ? start_->is_expected(settings_.outbox[table].pending) : std::string();
+        const auto expected =
+            start_ ? start_->is_expected(settings_.outbox[table].pending) : std::string("true");
+        return has_holes_ ? "(" + expected + ") AND (" + known_->is_later + ")"
+               : start_   ? expected
+                          : std::string();
     }
     const bool all = settings_.postgres.snapshot == config::snapshot_mode::all;
     return all ? "" : settings_.outbox[table].pending;
@@ -285,17 +335,27 @@ result<void> missing_search::scan_stream() {
     const auto last_sequence = stream->facts().last_sequence;
     const auto looked_at =
         relay::look_back_over(servers::relay_options_of(settings_).lane.window_messages);
-    bool any = false;
-    asked_message asked{known_ ? known_->sequence : 0};
+    std::uint64_t first = 0;
+    std::uint64_t messages = 0;
+    // Up to here the stream's rows are no later than the witness; so many messages are behind.
+    std::uint64_t known_to = 0;
+    std::uint64_t behind = 0;
+    asked_message asked{known_ ? known_->what.sequence : 0};
     auto read = stream->read([&](const nats::scanned_message& one) -> result<void> {
         if (given_up_ || on_.given_up.stop_requested()) {
             return servers::search_given_up(settings_.nats.stream);
         }
-        if (!std::exchange(any, true)) {
+        if (messages++ == 0) {
             // Limits go on removing until the first one is read.
-            removed_before(one.sequence);
+            first = one.sequence;
+            removed_before(first);
         }
         const auto where = parse_position(one.position);
+        ++behind;
+        if (where && is_known(where->at)) {
+            known_to = one.sequence;
+            behind = 0;
+        }
         if (one.sequence == asked.sequence) {
             asked.where = where;
             asked.id = one.id;
@@ -312,10 +372,41 @@ result<void> missing_search::scan_stream() {
         return missing_->add_message(one.id);
     });
     stream_sequence_ = stream->read_to();
-    if (!any) {
-        removed_before(stream_sequence_ + 1);
+    if (messages == 0) {
+        first = stream_sequence_ + 1;
+        removed_before(first);
     }
-    return read ? require_same_stream(stream->facts(), std::move(asked)) : read;
+    if (!read) {
+        return read;
+    }
+    const auto not_known = stream_sequence_ - std::max(known_to, first - 1);
+    if (removes_replaced(stream->facts())) {
+        const auto holes = stream_sequence_ + 1 - first - messages;
+        if (auto ended = end_scan(holes, not_known - behind); !ended) {
+            return ended;
+        }
+    }
+    return require_same_stream(stream->facts(), std::move(asked));
+}
+
+/// Of a row that the witness knows: it is not read from its table where there are holes.
+bool missing_search::is_known(const commit_position& at) const {
+    return known_ && !is_of_a_snapshot(at) && at.commit < known_->later_than;
+}
+
+/// Messages can be removed while the stream is read.
+result<void> missing_search::end_scan(std::uint64_t holes, std::uint64_t new_holes) {
+    if (!heals() || holes == 0) {
+        return {};
+    }
+    if (!has_holes_) {
+        return error{errc::broker_unavailable,
+                     "messages of stream " + settings_.nats.stream +
+                         " were removed while it was compared with the tables; it is compared "
+                         "again"};
+    }
+    has_new_holes_ = new_holes > 0;
+    return {};
 }
 
 missing_search::outcome<> missing_search::read_dead_letters(postgres::connection& sql) {

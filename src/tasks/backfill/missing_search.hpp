@@ -11,12 +11,12 @@
 #include "core/error.hpp"
 #include "core/facts.hpp"
 #include "core/lineage.hpp"
-#include "core/witness.hpp"
 #include "outbox/message_id_reader.hpp"
 #include "outbox/reading_order.hpp"
 #include "postgres/session/connection.hpp"
 #include "postgres/tables/outbox_snapshot.hpp"
 #include "postgres/tables/slot_start.hpp"
+#include "postgres/tables/witness_store.hpp"
 #include "preflight/preflight.hpp"
 #include "servers/run_to_end.hpp"
 #include "tasks/backfill/slot_rest.hpp"
@@ -89,6 +89,9 @@ private:
 
     outcome<> read_start(postgres::connection& sql);
     outcome<> read_witness();
+    outcome<> look_for_holes();
+    [[nodiscard]] bool is_known(const commit_position& at) const;
+    result<void> end_scan(std::uint64_t holes, std::uint64_t new_holes);
     /// An error where the stream that was read is not the one that the witness names: what it lacks
     /// says nothing of what was stored.
     [[nodiscard]] result<void> require_same_stream(const stream_facts& facts,
@@ -115,7 +118,12 @@ private:
     std::vector<table_reading> readings_;
     std::unique_ptr<audit::missing_rows> missing_;
     std::optional<postgres::slot_start> start_;
-    std::optional<witness> known_;
+    std::optional<postgres::read_witness_row> known_;
+    /// Messages are gone from between others: what the witness knows to be stored is not looked for
+    /// in the stream, which need not have it any more.
+    bool has_holes_ = false;
+    /// Some of them were newer than what the witness names.
+    bool has_new_holes_ = false;
     /// What the rows are sorted by, of the row that was read last.
     std::optional<postgres::cell> last_time_;
     std::uint64_t stream_sequence_ = 0;

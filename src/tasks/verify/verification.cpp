@@ -153,8 +153,9 @@ verification::outcome<> verification::begin() {
     co_return make_auditor();
 }
 
-/// Where all that the witness names is gone from the stream's beginning, rows that are not later
-/// than it were in what is gone. Whoever may not look at it does without.
+/// Where all that the witness names is gone from the stream's beginning, or messages are gone from
+/// its middle, rows that are not later than it were in what is gone. Whoever may not look at it
+/// does without.
 boost::asio::awaitable<void> verification::look_at_witness() {
     // Not within the snapshot, which an error would end, and not before it: no row is younger.
     auto other = co_await servers::open_sql(on_.loop, settings_);
@@ -176,7 +177,8 @@ boost::asio::awaitable<void> verification::look_at_witness() {
     const auto seen = co_await servers::evidence_for(on_, settings_, what, stream_->facts());
     const auto& facts = stream_->facts();
     const bool is_gone = facts.removed_count() + facts.counts_from > what.sequence;
-    if (seen && is_gone && relay::judge_stream(what, *seen) == relay::stream_verdict::holds) {
+    if (seen && (is_gone || facts.hole_count() > 0) &&
+        relay::judge_stream(what, *seen) == relay::stream_verdict::holds) {
         rows_.were_stored("NOT (" + (*known)->is_later + ")");
     }
 }

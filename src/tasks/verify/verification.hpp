@@ -72,7 +72,8 @@ private:
     outcome<> read_table(std::uint32_t number);
     result<void> read_first_messages();
     [[nodiscard]] bool excuses_removed() const {
-        return options_.excuses_removed && stream_->facts().removed_count() > 0;
+        const auto& facts = stream_->facts();
+        return options_.excuses_removed && facts.removed_count() + facts.hole_count() > 0;
     }
     result<void> read_messages();
     result<void> take(const nats::scanned_message& one);

@@ -386,6 +386,65 @@ TEST_P(Healing, DoesNotPublishAgainWhatLimitsHaveRemoved) {
     EXPECT_TRUE(log_has("10 rows of public.outbox_events")) << bench.relay().log();
 }
 
+/// A stream of states: row 1 has a subject of its own, and of rows 2 to 30 the last one is left.
+class HealingOfStates : public Healing {
+protected:
+    void relay_states() {
+        bench.broker().remove(bench.stream_name());
+        bench.broker().create({.name = bench.stream_name(),
+                               .subjects = {bench.name() + ".>"},
+                               .max_messages_per_subject = 1});
+        bench.set_outbox("[[outbox]]\ntable = 'outbox_events'\nsubject = '%.{aggregate_id}'");
+        bench.start();
+        bench.execute(insert_event(1, "rare"));
+        bench.execute(insert_events(2, 30));
+        ASSERT_TRUE(bench.confirmed_reaches(bench.wal_end())) << bench.relay().log();
+        bench.stop();
+        ASSERT_EQ(last_sequence(), 30U);
+    }
+    /// What had ended at that moment is what the witness knows to be stored.
+    void the_witness_knows(const std::string& snapshot, const std::string& lsn) {
+        bench.execute("UPDATE walrelay.witness SET snapshot = " + snapshot +
+                      ", snapshot_lsn = " + lsn);
+    }
+    [[nodiscard]] std::uint64_t last_sequence() {
+        const auto state = bench.broker().state(bench.stream_name());
+        return state ? state->last_sequence : 0;
+    }
+};
+
+TEST_P(HealingOfStates, PublishesNoneThatANewerOneHasReplaced) {
+    relay_states();
+    the_witness_knows("pg_current_snapshot()", "pg_current_wal_lsn()");
+    bench.execute(insert_event(31));
+    drop_slot();
+    bench.start();
+    ASSERT_TRUE(eventually(patience, [&] { return last_sequence() >= 31; })) << bench.relay().log();
+    bench.execute(insert_event(32));
+    ASSERT_TRUE(bench.confirmed_reaches(bench.wal_end())) << bench.relay().log();
+    bench.stop();
+    EXPECT_EQ(last_sequence(), 32U);
+    EXPECT_EQ(sorted_ids(), sorted({event_id(1), event_id(32)}));
+}
+
+TEST_P(HealingOfStates, PublishesNothingWhereItCannotBeToldWhatWasReplaced) {
+    relay_states();
+    the_witness_knows("(SELECT snapshot FROM walrelay.slot_start)",
+                      "(SELECT lsn FROM walrelay.slot_start)");
+    bench.execute(insert_event(31));
+    drop_slot();
+    const auto refused = bench.command({"run"});
+    EXPECT_EQ(refused.exit_code, 3);
+    EXPECT_NE(refused.errors.find("max_msgs_per_subject"), std::string::npos) << refused.errors;
+    EXPECT_EQ(last_sequence(), 30U);
+    const auto given_up = bench.command({"resume", "--give-up"});
+    EXPECT_EQ(given_up.exit_code, 0) << given_up.output << given_up.errors;
+    // 28 were replaced, and one was never published.
+    EXPECT_NE(given_up.output.find("Gave up 29 rows"), std::string::npos) << given_up.output;
+}
+
+INSTANTIATE_TEST_SUITE_P(Plugins, HealingOfStates, both_plugins(), plugin_name);
+
 TEST_P(Healing, PublishesAgainWhatAnEarlierHealingHasPublished) {
     relay_rows(1, 10, 10);
     bench.execute(insert_events(11, 20));

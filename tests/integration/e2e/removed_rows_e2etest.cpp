@@ -10,16 +10,18 @@ namespace {
 /// Rows stay in their table, and the stream keeps some of their messages.
 class RemovedRows : public Halt {
 protected:
-    /// Rows 1 to 4 are published, and the messages of 1 and 2 removed. Halted for no reason.
-    void halt_wrongly() {
+    /// Rows 1 to 4 are published, and these messages removed.
+    /// Halted for no reason.
+    void halt_wrongly(const std::vector<std::uint64_t>& removed = {1, 2}) {
         bench.start();
         for (std::uint64_t row = 1; row <= 4; ++row) {
             bench.execute(insert_event(row));
         }
         ASSERT_TRUE(bench.confirms_messages(4));
         bench.stop();
-        remove_message(1);
-        remove_message(2);
+        for (const auto each : removed) {
+            remove_message(each);
+        }
         ASSERT_EQ(bench.command({"resume", "--heal"}).exit_code, 0);
         bench.execute("UPDATE walrelay.halt SET reason = 'a false alarm', decision = NULL");
     }
@@ -73,6 +75,22 @@ TEST_P(RemovedRows, EndsWhereLimitsHaveRemovedAllMessages) {
     const auto resumed = bench.command({"resume"});
     EXPECT_EQ(resumed.exit_code, 0) << resumed.output << resumed.errors;
     EXPECT_TRUE(says(resumed.output, "4 rows in no message are not counted"));
+}
+
+TEST_P(RemovedRows, EndsWhereMessagesOfTheMiddleAreGoneThatAreKnownToHaveBeenStored) {
+    halt_wrongly({2, 3});
+    bench.execute(
+        "UPDATE walrelay.witness SET snapshot = (SELECT snapshot FROM walrelay.slot_start)");
+    const auto refused = bench.command({"resume"});
+    EXPECT_EQ(refused.exit_code, 1) << refused.output << refused.errors;
+    EXPECT_TRUE(says(refused.output, event_id(2)));
+    bench.execute("UPDATE walrelay.witness SET snapshot = pg_current_snapshot()");
+    const auto resumed = bench.command({"resume"});
+    EXPECT_EQ(resumed.exit_code, 0) << resumed.output << resumed.errors;
+    EXPECT_TRUE(says(resumed.output,
+                     "2 rows in no message are not counted: they are older than what the stream "
+                     "holds, or known to have been stored, and 2 messages are gone from the "
+                     "stream by its limits"));
 }
 
 TEST_P(RemovedRows, IsNotTakenBackWhileALaterRowIsMissing) {

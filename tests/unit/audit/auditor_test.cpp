@@ -139,6 +139,19 @@ TEST_F(Auditor, ExcusesNoMoreRowsThanMessagesWereRemoved) {
     EXPECT_EQ(found.of(finding_kind::missing).named.at(0).id, "2");
 }
 
+TEST_F(Auditor, ExcusesOfTheMiddleAsManyRowsThatWereStoredAsMessagesAreGone) {
+    for (const std::uint64_t holes : {1U, 3U}) {
+        begin({.excuses_removed = true});
+        for (const auto* const id : {"1", "2", "3", "4", "5"}) {
+            ASSERT_TRUE(subject().add_row(0, id, {.begins_a_time = true, .was_stored = *id < '4'}));
+        }
+        sent("1");
+        skip_sequences(holes);
+        sent("5");
+        EXPECT_EQ(sift_and_conclude().removed_rows, std::min<std::uint64_t>(holes, 2));
+    }
+}
+
 TEST_F(Auditor, ExcusesOneRowForOneRemovedMessageWhateverTheTable) {
     begin({.excuses_removed = true});
     for (const std::uint32_t table : {0U, 1U}) {

@@ -28,7 +28,7 @@ TEST(StoredRows, KnowEachRowThatTheSlotStillSends) {
     rows.add(3, on(second_timeline, at(100, 91, 1)), "b");
     rows.add(4, on(second_timeline, at(200, 93)), "c");
     ASSERT_TRUE(rows.reaches_back());
-    rows.end(false, true);
+    rows.end(false, removed_messages::none);
     EXPECT_EQ(rows.size(), 3U);
     EXPECT_TRUE(rows.has(at(100, 91), "a"));
     EXPECT_TRUE(rows.has(at(100, 91, 1), ""));
@@ -44,7 +44,7 @@ TEST(StoredRows, CompareIdsWhereThePositionsOfAnotherHistoryMayBeUsedAgain) {
     wanted.compares_ids = true;
     stored_rows rows(wanted);
     rows.add(1, on(second_timeline, at(100, 91)), "a");
-    rows.end(true, true);
+    rows.end(true, removed_messages::none);
     EXPECT_TRUE(rows.has(at(100, 91), "a"));
     EXPECT_FALSE(rows.has(at(100, 91), "b"));
 }
@@ -59,7 +59,7 @@ TEST(StoredRows, KnowARowByItsIdThatWasPublishedFromItsTable) {
         stored_rows rows(wanted);
         rows.add(1, on(second_timeline, from_table(0)), "b");
         rows.add(2, on(second_timeline, from_table(1)), "a");
-        rows.end(true, true);
+        rows.end(true, removed_messages::none);
         EXPECT_TRUE(rows.has(at(200, 191), "a"));
         EXPECT_TRUE(rows.has(from_table(1), "a"));
         EXPECT_FALSE(rows.has(at(200, 191), "c"));
@@ -75,7 +75,7 @@ TEST(StoredRows, KnowNoRowByItsIdWhereTheDatabaseCanHaveBeenRestored) {
     wanted.rows_of_tables = false;
     stored_rows rows(wanted);
     rows.add(1, on(second_timeline, at(place.value, place.value)), "a");
-    rows.end(true, true);
+    rows.end(true, removed_messages::none);
     EXPECT_FALSE(rows.has(at(200, 191), "a"));
 }
 
@@ -86,7 +86,7 @@ TEST(StoredRows, KnowNoRowByWhatAnUnknownTimelineHasPublishedFromATable) {
     wanted.wal_end = lsn{1000};
     stored_rows rows(wanted);
     rows.add(1, on({7, 9}, at(place.value, place.value)), "a");
-    rows.end(true, true);
+    rows.end(true, removed_messages::none);
     EXPECT_FALSE(rows.has(at(200, 191), "a"));
 }
 
@@ -97,7 +97,7 @@ TEST(StoredRows, KnowARowByItsIdThatALaterTimelineNamed) {
     stored_rows rows(wanted);
     rows.add(1, on({7, 9}, at(200, 191)), "a");
     rows.add(2, on({7, 9}, at(300, 291)), "b");
-    rows.end(true, true);
+    rows.end(true, removed_messages::none);
     EXPECT_TRUE(rows.has(at(200, 191), "a"));
     EXPECT_FALSE(rows.has(at(200, 191), "b"));
     EXPECT_FALSE(rows.has(at(300, 291), "b")) << "the server has written that later";
@@ -112,7 +112,7 @@ TEST(StoredRows, KnowNoRowByWhatAnAncestorWroteAfterItsEnd) {
     stored_rows rows(wanted);
     rows.add(1, on(first_timeline, at(999, 998)), "a");
     rows.add(2, on(first_timeline, at(1100, 1098)), "b");
-    rows.end(true, true);
+    rows.end(true, removed_messages::none);
     EXPECT_TRUE(rows.has(at(999, 998), "a"));
     EXPECT_FALSE(rows.has(at(1100, 1098), "b"));
     EXPECT_EQ(rows.orphaned().count, 1U);
@@ -122,7 +122,7 @@ TEST(StoredRows, KnowPositionsOfTheFirstVersionByCommitAndId) {
     stored_rows rows(since(100));
     rows.add(1, on(first_timeline, {lsn{100}, {}, 0}), "a");
     rows.add(2, on(first_timeline, {lsn{100}, {}, 1}), "b;republish-0000000000000064-1");
-    rows.end(true, true);
+    rows.end(true, removed_messages::none);
     EXPECT_TRUE(rows.has(at(100, 91), "a"));
     EXPECT_FALSE(rows.has(at(200, 91), "a"));
     EXPECT_TRUE(rows.has(at(100, 92), "b;republish-000000000000005C-0"));
@@ -135,7 +135,7 @@ TEST(StoredRows, CountMessagesOfABranchThatWasLeft) {
     rows.add(6, on(first_timeline, at(1000, 999)), "lost");
     rows.add(7, on(first_timeline, at(1100, 1098)), "lost too");
     rows.add(8, on({9, 1}, at(950, 940)), "of another system");
-    rows.end(true, false);
+    rows.end(true, removed_messages::oldest);
     EXPECT_TRUE(rows.has(at(999, 998), ""));
     EXPECT_FALSE(rows.has(at(1000, 999), ""));
     EXPECT_EQ(rows.orphaned().count, 2U);
@@ -183,27 +183,41 @@ TEST(StoredRows, DoNotReachBackFromWithinWhatIsOutOfOrder) {
     }
 }
 
+TEST(StoredRows, TakeWhatANewerMessageMayHaveReplacedForStored) {
+    for (const bool has_holes : {false, true}) {
+        auto wanted = since(100);
+        wanted.has_holes = has_holes;
+        stored_rows states(wanted);
+        states.add(40, on(second_timeline, at(90, 80)), "of another subject");
+        states.add(50, on(second_timeline, at(200, 150)), "a");
+        states.end(false, removed_messages::replaced);
+        EXPECT_EQ(states.has(at(150, 120), ""), !has_holes);
+        EXPECT_TRUE(states.has(at(200, 150), "a"));
+        EXPECT_FALSE(states.has(at(200, 151), ""));
+    }
+}
+
 TEST(StoredRows, TakeWhatATrimmedStreamCannotShowForStored) {
     stored_rows trimmed(since(100));
     trimmed.add(50, on(second_timeline, at(200, 150)), "a");
-    trimmed.end(true, false);
+    trimmed.end(true, removed_messages::oldest);
     EXPECT_TRUE(trimmed.has(at(150, 120), ""));
     EXPECT_FALSE(trimmed.has(at(200, 151), ""));
     auto with_holes = since(100);
     with_holes.has_holes = true;
     stored_rows holed(with_holes);
     holed.add(50, on(second_timeline, at(200, 150)), "a");
-    holed.end(true, false);
+    holed.end(true, removed_messages::oldest);
     EXPECT_FALSE(holed.has(at(150, 120), "")) << "it can have been missing all the same";
     EXPECT_TRUE(holed.has(at(200, 150), "a"));
     stored_rows forged(since(100));
     forged.add(49, on(second_timeline, at(900, 890)), "forged");
     forged.add(50, on(second_timeline, at(200, 150)), "a");
-    forged.end(true, false);
+    forged.end(true, removed_messages::oldest);
     EXPECT_FALSE(forged.has(at(300, 250), "")) << "the first message tells no more than the others";
     stored_rows whole(since(100));
     whole.add(1, on(second_timeline, at(200, 150)), "a");
-    whole.end(true, true);
+    whole.end(true, removed_messages::none);
     EXPECT_FALSE(whole.has(at(150, 120), ""));
 }
 

@@ -51,7 +51,7 @@ protected:
         for (const auto& [where, id] : has) {
             rows->add(last_sequence, position{relay_script::origin, where}, id);
         }
-        rows->end(true, true);
+        rows->end(true, removed_messages::none);
         return script_.stored_is_read(rows);
     }
 

@@ -56,7 +56,7 @@ protected:
         relay::stored_rows_request wanted;
         wanted.line = {relay_script::origin};
         auto rows = std::make_shared<relay::stored_rows>(wanted);
-        rows->end(true, true);
+        rows->end(true, relay::removed_messages::none);
         return rows;
     }
 

@@ -112,7 +112,7 @@ protected:
         const auto rows = std::make_shared<stored_rows>(wanted);
         rows->add(1, position{relay_script::origin, {lsn{0x100}, stored_at, 0}}, "a;replay-3");
         rows->add(2, position{relay_script::origin, {lsn{0x200}, lsn{0x198}, 0}}, "later");
-        rows->end(true, true);
+        rows->end(true, removed_messages::none);
         again_.stored_is_read(rows);
         again_.frame(test::begin_frame(lsn{0x100}));
         describe_control(again_);

@@ -202,7 +202,7 @@ TEST_F(RelayRepublish, SetsNoRowAsideThatTheStreamHas) {
     const auto rows =
         std::make_shared<stored_rows>(stored_rows_request{{}, {relay_script::origin}});
     rows->add(1, position{relay_script::origin, where}, "a;republish-0000000000000001-0");
-    rows->end(true, true);
+    rows->end(true, removed_messages::none);
     again.stored_is_read(rows);
     again.frame(test::begin_frame(lsn{0x100}));
     again.frame(test::update_frame(table_oid, {}, {"a", "again", unchanged}));

@@ -239,7 +239,7 @@ TEST(RelayWithoutAMark, MissesARowAlsoOverTheNextConnection) {
     wanted.line = {relay_script::origin};
     const auto stored = std::make_shared<stored_rows>(wanted);
     stored->add(1, position{relay_script::origin, tail}, "a");
-    stored->end(true, true);
+    stored->end(true, removed_messages::none);
     script.stored_is_read(stored);
     EXPECT_THAT(script.frame(test::keepalive_frame(lsn{second})), Contains("look_for_rows c"));
 }
