@@ -4,7 +4,7 @@
 -- database. What that role may not do is said, and everything else is done:
 --
 --     psql -d app -f sql/role.sql
---     psql -d app -v role=relay -v outbox=public.outbox -v slot=relay -f sql/role.sql
+--     psql -d app -v role=relay -v outbox=public.outbox -v publication=relay -f sql/role.sql
 --     psql -d app -v writer=relay_writer -f sql/role.sql     where walrelay_writer is not to be its name
 --     psql -d app -v message_writer=app -f sql/role.sql      for an outbox with message_prefix
 --

@@ -5,8 +5,10 @@ namespace walrelay::app {
 
 enum exit_code : int {
     exit_done = 0,
-    /// check found something; find, dead-letter or config did not find what was asked for; status
-    /// is not ready.
+    /// check or verify found something; find has an event that is not settled, or none; config,
+    /// dead-letter, bookmark or replay did not find what was asked for; status is not ready; resume
+    /// changed nothing; a retry leaves letters open; drop leaves something; a replay is over, was
+    /// cancelled, or left rows out.
     exit_findings = 1,
     /// The command line or the configuration cannot be used.
     exit_usage = 2,

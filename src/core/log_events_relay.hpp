@@ -41,7 +41,7 @@ inline constexpr auto log_events_relay = std::to_array<log_event>({
      ""},
     {"finding", log_severity::warning, "code",
      "A relay that runs has found something that walrelay check names as well; it looks every "
-     "minute.",
+     "minute, at PostgreSQL only once that shows a change, or half an hour has passed.",
      "Do what the line says."},
     {"finding_is_over", log_severity::info, "code",
      "Something that a relay had found is not so any more.", ""},

@@ -203,6 +203,7 @@ TEST_P(Migrating, GoesThereAndBackAndThereAgainAsTheGuideSays) {
     follow(step(4).back);
     follow(step(1).back);
     EXPECT_EQ(bench.value_of("SELECT count(*) FROM pg_roles WHERE rolname = 'walrelay'"), "0");
+    EXPECT_EQ(bench.value_of("SELECT count(*) FROM pg_namespace WHERE nspname = 'walrelay'"), "0");
 }
 
 INSTANTIATE_TEST_SUITE_P(, Migrating, both_plugins(), plugin_name);

@@ -59,8 +59,9 @@ struct replay_outcome {
 /// Goes on after the row that was written last, up to the end of the range, and until all of it is
 /// published: rows that were written and that neither the stream nor a dead letter has, as the slot
 /// that would have brought them was lost or moved, are written again, and no others. Never more
-/// than two batches are written that the slot has not confirmed, so that live rows wait for no more
-/// than these. Errors: also where rows cannot be written again, with how many.
+/// than 40 batches are written that the slot has not confirmed, and two where no relay reads it, so
+/// that live rows wait for no more than these. Errors: also where rows cannot be written again,
+/// with how many.
 [[nodiscard]] boost::asio::awaitable<result<replay_outcome>> carry_out_replay(
     servers::executors on, const config::settings& settings, postgres::connection& sql,
     postgres::kept_replay of, tell_progress tell);

@@ -164,9 +164,14 @@ std::string man_page(const std::vector<described_command>& commands) {
     }
     return made +
            ".SH EXIT STATUS\n.TP\n.B 0\nDone, or stopped in order.\n.TP\n.B 1\n"
-           "\\fBcheck\\fR or \\fBverify\\fR found something; \\fBdead\\-letter\\fR did not find "
-           "what was asked for; \\fBbookmark drop\\fR found no such bookmark; \\fBconfig\\fR could "
-           "not read the table; \\fBstatus\\fR found no relay that is ready.\n.TP\n.B 2\n"
+           "\\fBcheck\\fR or \\fBverify\\fR found something; \\fBfind\\fR knows nothing of the "
+           "event, or it is not settled; \\fBstatus\\fR found no relay that is ready; "
+           "\\fBconfig\\fR could not read the table, or not tell its columns; \\fBresume\\fR "
+           "changed nothing, as rows are missing or messages stay lost; \\fBdead\\-letter\\fR did "
+           "not find what was asked for, or a retry leaves letters open; \\fBbookmark drop\\fR "
+           "found no such bookmark; \\fBreplay\\fR: no such number, over already, cancelled, or "
+           "what it is to begin with is not kept; \\fBreplay \\-\\-to\\-stream\\fR left rows out; "
+           "\\fBdrop\\fR leaves something that was asked for, or that keeps WAL.\n.TP\n.B 2\n"
            "The command line or the configuration cannot be used.\n.TP\n.B 3\n"
            "An operator must decide; the last line says what happened and which command fixes it."
            "\n.TP\n.B 70\nA failure of walrelay itself, or no memory left. Start it again.\n"
