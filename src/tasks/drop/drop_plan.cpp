@@ -47,6 +47,7 @@ private:
     [[nodiscard]] bool is_own_copy(const std::string& slot) const;
     [[nodiscard]] std::string why_publication_stays() const;
     [[nodiscard]] std::string why_stream_stays() const;
+    [[nodiscard]] std::string why_not_of_this_server(std::uint64_t marked) const;
     [[nodiscard]] std::string why_schema_stays(const postgres::removable_schema& schema) const;
 
     const drop_wish& wanted_;
@@ -186,7 +187,30 @@ std::string planner::why_stream_stays() const {
         return fmt::format("it is marked as that of slot {} of database {}", mark->slot,
                            mark->database);
     }
-    return "";
+    return why_not_of_this_server(mark->system_identifier);
+}
+
+/// `marked` is 0 where the mark does not say it: then the last message tells.
+std::string planner::why_not_of_this_server(std::uint64_t marked) const {
+    const auto here = seen_.system_identifier;
+    const auto& last = seen_.stream->final_position;
+    const auto there = marked != 0 ? marked : last ? last->origin.system_identifier : 0;
+    if (there == 0 || there == here) {
+        return "";
+    }
+    const auto* const who = marked != 0 ? "it is marked as that of this slot and database on"
+                                        : "its last message was written by a relay of";
+    if (here == 0) {
+        return fmt::format(
+            "{} the server with system identifier {}, and this role may "
+            "not ask whether it is this one: that takes EXECUTE on pg_control_system() or "
+            "REPLICATION",
+            who, there);
+    }
+    return fmt::format(
+        "{} another server, with system identifier {} (this one has {}): "
+        "a relay there may still write into it",
+        who, there, here);
 }
 
 void planner::plan_stream() {

@@ -11,7 +11,11 @@
 namespace walrelay::tasks {
 namespace {
 
+using testing::AllOf;
 using testing::HasSubstr;
+
+constexpr std::uint64_t this_server = 7713434131630205156U;
+constexpr std::uint64_t other_server = 7713434131630205157U;
 
 class DropPlan : public testing::Test {
 protected:
@@ -33,9 +37,47 @@ protected:
         publication.owned = true;
         publication.tables = {{"public", "events"}, control_table()};
         all.database.publication = publication;
+        all.stream.emplace();
+        all.stream->description =
+            "walrelay slot=walrelay database=app system=" + std::to_string(this_server);
+        all.system_identifier = this_server;
         return all;
     }();
 };
+
+TEST_F(DropPlan, DropsTheStreamOfThisServer) {
+    EXPECT_EQ(planned(drop_kind::stream).fate, drop_fate::drop);
+}
+
+TEST_F(DropPlan, LeavesTheStreamOfAnotherServer) {
+    seen.system_identifier = other_server;
+    const auto item = planned(drop_kind::stream);
+    EXPECT_EQ(item.fate, drop_fate::leave);
+    EXPECT_TRUE(item.is_trouble);
+    EXPECT_THAT(item.about,
+                AllOf(HasSubstr("on another server"), HasSubstr(std::to_string(this_server)),
+                      HasSubstr(std::to_string(other_server)),
+                      HasSubstr("a relay there may still write into it")));
+    EXPECT_THAT(item.remedy, HasSubstr("nats stream rm OUTBOX"));
+}
+
+TEST_F(DropPlan, LeavesAStreamWhereThisServerIsNotKnown) {
+    seen.system_identifier = 0;
+    const auto item = planned(drop_kind::stream);
+    EXPECT_EQ(item.fate, drop_fate::leave);
+    EXPECT_THAT(item.about, HasSubstr("pg_control_system()"));
+}
+
+TEST_F(DropPlan, TakesTheServerOfTheLastMessageWhereTheMarkNamesNone) {
+    seen.stream->description = "walrelay slot=walrelay database=app system=0";
+    EXPECT_EQ(planned(drop_kind::stream).fate, drop_fate::drop);
+    seen.stream->final_position = position{{this_server, 1}, {}};
+    EXPECT_EQ(planned(drop_kind::stream).fate, drop_fate::drop);
+    seen.stream->final_position = position{{other_server, 1}, {}};
+    const auto item = planned(drop_kind::stream);
+    EXPECT_EQ(item.fate, drop_fate::leave);
+    EXPECT_THAT(item.about, HasSubstr("its last message was written by a relay of another server"));
+}
 
 TEST_F(DropPlan, DropsThePublicationOfTheConfiguredTables) {
     add_slot("walrelay_switch");

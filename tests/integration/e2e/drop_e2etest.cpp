@@ -127,6 +127,23 @@ TEST_P(Drop, DoesNotDeleteAStreamOfAnother) {
     EXPECT_TRUE(bench.broker().state(bench.stream_name()).has_value());
 }
 
+/// As staging has it that was restored from production's dump, and names production's broker.
+TEST_P(Drop, DoesNotDeleteTheStreamOfAnotherServer) {
+    const auto mark = "walrelay slot=" + bench.name() + " database=" + bench.database();
+    bench.broker().remove(bench.stream_name());
+    bench.broker().create(bench.stream_name(), R"({"name":")" + bench.stream_name() +
+                                                   R"(","subjects":[")" + bench.name() +
+                                                   R"(.>"],"description":")" + mark +
+                                                   " system=7713434131630205156\"}");
+    const auto done = bench.command({"drop", "--with-stream", "--execute"});
+    EXPECT_EQ(done.exit_code, 1) << done.errors;
+    EXPECT_THAT(done.output,
+                AllOf(HasSubstr("leave    stream " + bench.name() + ": it is marked as that of "),
+                      HasSubstr("another server, with system identifier 7713434131630205156"),
+                      HasSubstr("nats stream rm " + bench.name())));
+    EXPECT_TRUE(bench.broker().state(bench.stream_name()).has_value());
+}
+
 TEST_P(Drop, LeavesAPublicationThatTheSlotOfAnotherRelayMayReadThrough) {
     const auto other = bench.name() + "_eu";
     bench.execute("SELECT pg_create_logical_replication_slot('" + other + "', 'pgoutput')");
