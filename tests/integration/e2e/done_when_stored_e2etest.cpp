@@ -253,6 +253,45 @@ TEST_P(DoneWhenStored, ARetryThatAMovedSlotTookAlongIsOpenAgain) {
     EXPECT_EQ(bench.messages().back().header("Nats-Msg-Id"), event_id(3) + ";retry-1-2");
 }
 
+TEST_P(DoneWhenStored, ALetterWhoseRetryIsNotReadYetIsNotDroppedOrRetriedOnceMore) {
+    set_a_row_aside();
+    bench.stop();
+    bench.set_outbox("[[outbox]]\ntable = 'public.outbox_events'\nsubject = '%.all'");
+    ASSERT_EQ(bench.command({"dead-letter", "retry", "1"}).exit_code, 0);
+    const auto twice = bench.command({"dead-letter", "retry", "1"});
+    EXPECT_EQ(twice.exit_code, 1) << twice.output;
+    EXPECT_THAT(twice.errors, HasSubstr("dead letter 1 is queued for retry already"));
+    for (const auto& words : {std::vector<std::string>{"dead-letter", "drop", "1"},
+                              std::vector<std::string>{"dead-letter", "drop", "--all", "--yes"}}) {
+        const auto refused = bench.command(words);
+        EXPECT_EQ(refused.exit_code, 1) << refused.output;
+        EXPECT_EQ(refused.output, "dropped 0\n");
+        EXPECT_THAT(refused.errors,
+                    HasSubstr("dead letter 1 is queued for retry and was not dropped"));
+    }
+    EXPECT_EQ(letter("retries"), "1");
+    bench.start();
+    ASSERT_TRUE(bench.wait_for_messages(3));
+    settle();
+    EXPECT_EQ(bench.command({"dead-letter", "drop", "1"}).output, "dropped 1\n");
+    EXPECT_EQ(bench.messages().back().header("Nats-Msg-Id"), event_id(3) + ";retry-1-1");
+}
+
+/// Where nobody can tell what became of it, as the stream has removed its messages.
+TEST_P(DoneWhenStored, ALetterWhoseRetryWasReadIsDroppedWhateverBecameOfIt) {
+    set_a_row_aside();
+    bench.stop();
+    bench.set_outbox("[[outbox]]\ntable = 'public.outbox_events'\nsubject = '%.all'");
+    bench.start();
+    ASSERT_EQ(bench.command({"dead-letter", "retry", "1"}).exit_code, 0);
+    ASSERT_TRUE(bench.wait_for_messages(3));
+    settle();
+    bench.broker().delete_message(bench.stream_name(), 3);
+    bench.execute("UPDATE walrelay.dead_letter SET retry_fate = NULL");
+    EXPECT_THAT(bench.command({"dead-letter", "list"}).output, HasSubstr("queued"));
+    EXPECT_EQ(bench.command({"dead-letter", "drop", "1"}).output, "dropped 1\n");
+}
+
 /// As an earlier version noted it while a slot was away that came back.
 TEST_P(DoneWhenStored, ARetryThatIsCalledLostIsDoneWhenItsMessageComes) {
     set_a_row_aside();
