@@ -26,6 +26,8 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 namespace walrelay::app {
 namespace {
@@ -40,8 +42,11 @@ dead_letter_form form_of(const tasks::dead_letter_request& request) {
     return request.json ? dead_letter_form::json : dead_letter_form::columns;
 }
 
-postgres::dead_letter_selection selection_of(const tasks::dead_letter_request& request) {
-    return {request.all, request.ids, request.table};
+using read_retries = std::vector<postgres::queued_retry>;
+
+postgres::dead_letter_selection selection_of(const tasks::dead_letter_request& request,
+                                             const read_retries& read) {
+    return {request.all, request.ids, request.table, read};
 }
 
 postgres::listed_letters state_of(const tasks::dead_letter_request& request) {
@@ -51,15 +56,16 @@ postgres::listed_letters state_of(const tasks::dead_letter_request& request) {
                             : listed_letters::all;
 }
 
+bool has_id(const postgres::row_set& rows, std::int64_t id) {
+    return std::ranges::any_of(rows.rows(),
+                               [&](const auto& row) { return row.front() == std::to_string(id); });
+}
+
 /// Says on standard error which of the ids that were asked for are not among the rows.
 int exit_code_of(const tasks::dead_letter_request& request, const postgres::row_set& rows) {
     int code = exit_done;
     for (const auto id : request.ids) {
-        const auto& all = rows.rows();
-        const bool found = std::any_of(all.begin(), all.end(), [&](const auto& row) {
-            return row.front() == std::to_string(id);
-        });
-        if (!found) {
+        if (!has_id(rows, id)) {
             fmt::print(stderr, "there is no dead letter {}\n", id);
             code = exit_findings;
         }
@@ -85,15 +91,16 @@ void print_json(const postgres::row_set& rows, bool given_up) {
     fmt::print("]}}\n");
 }
 
-/// What cannot be looked at stays queued, and is said.
-awaitable<void> look_for_retries(servers::executors on, postgres::connection& sql,
-                                 const config::settings& settings) {
-    const auto seen =
-        co_await tasks::look_at_retries(std::move(on), settings, sql, tasks::however_old);
+/// Those that the relay has read. What cannot be looked at stays queued, and is said.
+awaitable<read_retries> look_for_retries(servers::executors on, postgres::connection& sql,
+                                         const config::settings& settings) {
+    auto seen = co_await tasks::look_at_retries(std::move(on), settings, sql, tasks::however_old);
     if (!seen) {
         fmt::print(stderr, "what became of queued retries is not known: {}\n",
                    to_string(seen.error()));
+        co_return read_retries{};
     }
+    co_return std::move(seen->read);
 }
 
 std::string value_of(const postgres::row_set& letters, std::string_view column,
@@ -207,9 +214,45 @@ awaitable<result<void>> prepare_retry(postgres::connection& sql, const config::s
     co_return co_await check_slot_for_retries(sql, of.slot, of.publication);
 }
 
+/// Those of the letters that were asked for which a queued retry has kept from it.
+struct held_back {
+    std::vector<std::int64_t> queued;
+    const char* words;
+};
+
+/// Says which they are, and as exit_code_of of the others.
+int exit_code_of(tasks::dead_letter_request request, const postgres::row_set& rows,
+                 const held_back& held) {
+    for (const auto id : held.queued) {
+        fmt::print(stderr, "dead letter {} is queued for retry {}\n", id, held.words);
+        std::erase(request.ids, id);
+    }
+    const auto code = exit_code_of(request, rows);
+    return held.queued.empty() ? code : int{exit_findings};
+}
+
+awaitable<result<held_back>> look_for_held(postgres::connection& sql, const std::string& slot,
+                                           postgres::dead_letter_selection which,
+                                           const postgres::row_set& done, const char* words) {
+    auto queued = co_await queued_letters(sql, slot, std::move(which));
+    if (!queued) {
+        co_return queued.error();
+    }
+    std::erase_if(*queued, [&](std::int64_t id) { return has_id(done, id); });
+    co_return held_back{std::move(*queued), words};
+}
+
+constexpr const char* not_retried_again =
+    "already, and was not queued once more; fix: let the relay read it, then walrelay dead-letter "
+    "list shows whether it was sent, failed or is lost";
+constexpr const char* not_dropped =
+    "and was not dropped: the relay sends its row when it reads the retry, which cannot be taken "
+    "back; fix: let the relay read it (walrelay dead-letter list then shows another state), then "
+    "drop it";
+
 /// Those that were retried, and those that could not be.
 int print_retries(const tasks::dead_letter_request& request, const postgres::row_set& retried,
-                  const std::vector<tasks::empty_letter>& empty) {
+                  const std::vector<tasks::empty_letter>& empty, const held_back& held) {
     for (std::size_t row = 0; row < retried.size(); ++row) {
         fmt::print("queued dead letter {} for retry as {}\n", retried.text(row, 0),
                    one_line(retried.text(row, 1)));
@@ -227,17 +270,18 @@ int print_retries(const tasks::dead_letter_request& request, const postgres::row
     std::erase_if(others.ids, [&](std::int64_t id) {
         return std::ranges::find(empty, id, &tasks::empty_letter::id) != empty.end();
     });
-    const auto code = exit_code_of(others, retried);
+    const auto code = exit_code_of(std::move(others), retried, held);
     return empty.empty() ? code : int{exit_findings};
 }
 
 awaitable<int> retry(servers::executors on, postgres::connection& sql,
-                     const tasks::dead_letter_request& request, const config::settings& settings) {
+                     const tasks::dead_letter_request& request, const config::settings& settings,
+                     read_retries read) {
     const auto possible = co_await prepare_retry(sql, settings);
     if (!possible) {
         co_return fail(possible.error());
     }
-    auto which = selection_of(request);
+    auto which = selection_of(request, read);
     const auto empty = co_await tasks::read_contents(on, settings, sql, std::move(which));
     if (!empty) {
         co_return fail(empty.error());
@@ -247,13 +291,19 @@ awaitable<int> retry(servers::executors on, postgres::connection& sql,
     if (stream && *stream) {
         sequence = (*stream)->usage.last_sequence;
     }
-    which = selection_of(request);
+    which = selection_of(request, read);
     const auto rows =
         co_await retry_dead_letters(sql, settings.postgres.slot, sequence, std::move(which));
     if (!rows) {
         co_return fail(rows.error());
     }
-    co_return print_retries(request, *rows, *empty);
+    result<held_back> held{held_back{}};
+    if (!request.all) {
+        which = selection_of(request, read);
+        held = co_await look_for_held(sql, settings.postgres.slot, std::move(which), *rows,
+                                      not_retried_again);
+    }
+    co_return held ? print_retries(request, *rows, *empty, *held) : fail(held.error());
 }
 
 /// Whether the operator says yes to what cannot be undone.
@@ -273,7 +323,7 @@ bool is_confirmed(std::size_t count) {
 }
 
 awaitable<int> drop(postgres::connection& sql, const tasks::dead_letter_request& request,
-                    const std::string& slot) {
+                    const std::string& slot, read_retries read) {
     if (request.all && !request.is_sure) {
         constexpr auto every = std::numeric_limits<std::int64_t>::max();
         const auto there =
@@ -286,13 +336,15 @@ awaitable<int> drop(postgres::connection& sql, const tasks::dead_letter_request&
             co_return exit_usage;
         }
     }
-    auto which = selection_of(request);
+    auto which = selection_of(request, read);
     const auto rows = co_await drop_dead_letters(sql, slot, std::move(which));
     if (!rows) {
         co_return fail(rows.error());
     }
     fmt::print("dropped {}\n", rows->size());
-    co_return exit_code_of(request, *rows);
+    which = selection_of(request, read);
+    const auto held = co_await look_for_held(sql, slot, std::move(which), *rows, not_dropped);
+    co_return held ? exit_code_of(request, *rows, *held) : fail(held.error());
 }
 
 awaitable<int> work(servers::executors on, const config::settings& settings,
@@ -322,9 +374,7 @@ awaitable<int> work(servers::executors on, const config::settings& settings,
             co_return exit_usage;
         }
     }
-    if (request.action != tasks::dead_letter_action::drop) {
-        co_await look_for_retries(on, *sql, settings);
-    }
+    auto read = co_await look_for_retries(on, *sql, settings);
     const auto& slot = settings.postgres.slot;
     switch (request.action) {
         case tasks::dead_letter_action::list:
@@ -332,9 +382,9 @@ awaitable<int> work(servers::executors on, const config::settings& settings,
         case tasks::dead_letter_action::show:
             co_return co_await show(*sql, request, slot);
         case tasks::dead_letter_action::retry:
-            co_return co_await retry(std::move(on), *sql, request, settings);
+            co_return co_await retry(std::move(on), *sql, request, settings, std::move(read));
         case tasks::dead_letter_action::drop:
-            co_return co_await drop(*sql, request, slot);
+            co_return co_await drop(*sql, request, slot, std::move(read));
     }
     co_return exit_usage;
 }

@@ -93,6 +93,10 @@ awaitable<int> carry_out(servers::executors on, postgres::connection& sql,
             fmt::format("walrelay replay resume {} (it goes on at the exact row)", number);
         co_return fail(why);
     }
+    if (outcome->done_before) {
+        fmt::print(stderr, "walrelay: replay {} is done already\n", number);
+        co_return exit_findings;
+    }
     if (outcome->cancelled) {
         fmt::print("replay {} was cancelled\n", number);
         co_return exit_findings;

@@ -185,6 +185,7 @@ awaitable<result<retry_outcomes>> look_at_retries(servers::executors on,
         co_return sorted.error();
     }
     count(*sorted, outcomes);
+    outcomes.read = *queued;
     co_await settle(sql, std::move(*sorted));
     co_return outcomes;
 }

@@ -6,6 +6,7 @@
 #include "config/settings.hpp"
 #include "core/error.hpp"
 #include "postgres/session/connection.hpp"
+#include "postgres/tables/dead_letter_desk.hpp"
 #include "servers/run_to_end.hpp"
 
 #include <boost/asio/awaitable.hpp>
@@ -25,6 +26,8 @@ struct retry_outcomes {
     std::uint64_t newly_lost = 0;
     /// So many are still to be read by the relay, or the stream does not tell of them.
     std::uint64_t unknown = 0;
+    /// Those that the relay has read, whatever became of them.
+    std::vector<postgres::queued_retry> read = {};
 };
 
 inline constexpr std::chrono::seconds however_old = std::chrono::years(100);

@@ -180,28 +180,6 @@ boost::asio::awaitable<result<void>> inspect_pending(connection& sql,
     co_return co_await probe_pending(sql, request.write_backs, path->text, facts.tables);
 }
 
-/// Leaves {0, 0} where the role may not ask.
-boost::asio::awaitable<result<void>> inspect_origin(connection& sql, postgres_facts& facts) {
-    const auto rows = co_await sql.ask(queries::origin);
-    if (rows.has_error() && rows.error().sqlstate == "42501") {
-        co_return result<void>{};
-    }
-    if (rows.has_error()) {
-        co_return explain(rows.error(), {.action = server_action::query, .role = sql.role()});
-    }
-    if (rows->empty()) {
-        co_return no_answer();
-    }
-    fact_reader reader{*rows};
-    // A signed number in SQL, unsigned everywhere else.
-    facts.origin.system_identifier = static_cast<std::uint64_t>(reader.number<std::int64_t>(0, 0));
-    facts.origin.timeline = reader.number<std::uint32_t>(0, 1);
-    if (reader.failure().has_value()) {
-        co_return *reader.failure();
-    }
-    co_return result<void>{};
-}
-
 boost::asio::awaitable<result<void>> inspect_slot(connection& sql, std::string slot,
                                                   postgres_facts& facts) {
     std::vector<std::string> which{slot};
@@ -376,7 +354,9 @@ boost::asio::awaitable<result<postgres_facts>> inspect(connection& sql,
         step = co_await try_replication(request, facts);
     }
     if (step.has_value()) {
-        step = co_await inspect_origin(sql, facts);
+        const auto origin = co_await origin_of(sql);
+        step = origin ? result<void>{} : origin.error();
+        facts.origin = origin ? *origin : history{};
     }
     if (step.has_value()) {
         step = co_await inspect_slot(sql, request.slot, facts);
@@ -416,6 +396,28 @@ boost::asio::awaitable<result<postgres_facts>> inspect(connection& sql,
         co_await inspect_beginning(sql, request.slot, facts);
     }
     co_return facts;
+}
+
+boost::asio::awaitable<result<history>> origin_of(connection& sql) {
+    const auto rows = co_await sql.ask(queries::origin);
+    if (rows.has_error() && rows.error().sqlstate == "42501") {
+        co_return history{};
+    }
+    if (rows.has_error()) {
+        co_return explain(rows.error(), {.action = server_action::query, .role = sql.role()});
+    }
+    if (rows->empty()) {
+        co_return no_answer();
+    }
+    fact_reader reader{*rows};
+    history origin;
+    // A signed number in SQL, unsigned everywhere else.
+    origin.system_identifier = static_cast<std::uint64_t>(reader.number<std::int64_t>(0, 0));
+    origin.timeline = reader.number<std::uint32_t>(0, 1);
+    if (reader.failure().has_value()) {
+        co_return *reader.failure();
+    }
+    co_return origin;
 }
 
 boost::asio::awaitable<result<server_identity>> identify(connection& replication) {

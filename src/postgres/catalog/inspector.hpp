@@ -54,6 +54,9 @@ struct inspection_request {
 [[nodiscard]] boost::asio::awaitable<result<postgres_facts>> inspect(connection& sql,
                                                                      inspection_request request);
 
+/// The same `origin` alone: {0, 0} where the role may not call pg_control_system().
+[[nodiscard]] boost::asio::awaitable<result<history>> origin_of(connection& sql);
+
 /// Which server this is and where its history came from, through a connection of
 /// connection_kind::replication. Needs no right besides REPLICATION. The ancestors are empty where
 /// the server no longer has its history file.

@@ -38,6 +38,16 @@ SELECT pg_get_userbyid(p.pubowner)::text, pg_has_role(p.pubowner, 'USAGE'), p.pu
  WHERE p.pubname = $1 ORDER BY 4, 5
 )sql";
 
+/// From PostgreSQL 15 on.
+constexpr const char* publication_schemas_sql = R"sql(
+SELECT n.nspname::text
+  FROM pg_publication AS p
+  JOIN pg_publication_namespace AS s ON s.pnpubid = p.oid
+  JOIN pg_namespace AS n ON n.oid = s.pnnspid
+ WHERE p.pubname = $1 ORDER BY 1
+)sql";
+constexpr int version_of_publication_schemas = 150000;
+
 /// What can stand in a schema by itself: an index, a sequence of a column and a row type go with
 /// their table.
 constexpr const char* schema_sql = R"sql(
@@ -78,6 +88,7 @@ public:
 private:
     [[nodiscard]] awaitable<result<void>> read_slots();
     [[nodiscard]] awaitable<result<void>> read_publication();
+    [[nodiscard]] awaitable<result<void>> read_published_schemas();
     [[nodiscard]] awaitable<result<void>> read_schema();
     void take_relation(const row_set& rows, std::size_t row);
     [[nodiscard]] awaitable<result<void>> read_functions();
@@ -133,6 +144,21 @@ awaitable<result<void>> removal_reading::read_publication() {
         if (rows->at(row, 4)) {
             found_.publication->tables.push_back({rows->text(row, 3), rows->text(row, 4)});
         }
+    }
+    co_return co_await read_published_schemas();
+}
+
+awaitable<result<void>> removal_reading::read_published_schemas() {
+    if (!found_.publication || sql_.version_number() < version_of_publication_schemas) {
+        co_return result<void>{};
+    }
+    std::vector<std::string> which{publication_};
+    const auto rows = co_await sql_.query(publication_schemas_sql, std::move(which));
+    if (!rows) {
+        co_return rows.error();
+    }
+    for (std::size_t row = 0; row < rows->size(); ++row) {
+        found_.publication->schemas.push_back(rows->text(row, 0));
     }
     co_return result<void>{};
 }

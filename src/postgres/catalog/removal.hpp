@@ -33,6 +33,8 @@ struct removable_publication {
     bool owned = false;  // the role may drop it
     bool for_all_tables = false;
     std::vector<table_name> tables = {};
+    /// Those of which it has all tables, also later ones: from PostgreSQL 15 on.
+    std::vector<std::string> schemas = {};
 };
 
 /// A table of the schema walrelay.

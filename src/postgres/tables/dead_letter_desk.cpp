@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <array>
 #include <string_view>
 #include <utility>
 
@@ -111,6 +112,17 @@ std::string chosen_sql(std::string_view of_all) {
                        of_all);
 }
 
+/// A condition on `letter`: no retry of it is to be read by the relay. {0} and {1}: the parameters
+/// with ids and counts of those that it has read.
+constexpr const char* not_queued_format = R"sql(
+(letter.retries = 0 OR letter.retry_fate IS NOT NULL
+ OR (letter.id, letter.retries) IN (SELECT * FROM unnest({0}::bigint[], {1}::int[])))
+)sql";
+
+std::string not_queued_sql(std::string_view ids, std::string_view counts) {
+    return fmt::format(not_queued_format, ids, counts);
+}
+
 /// One that was dropped has no event any more. The letter is the slot's from here on. {1}: of all
 /// that are asked for at once, only those; said of the row itself, since what another command
 /// changes while this one waits for it is seen there alone.
@@ -118,8 +130,8 @@ constexpr const char* retry_format = R"sql(
 WITH chosen AS (
     UPDATE walrelay.dead_letter AS letter
        SET retries = letter.retries + 1, retried_at = now(), slot = $1, retry_fate = NULL,
-           retry_sequence = nullif($7, '')::bigint
-     WHERE id IN {0} AND event IS NOT NULL AND (NOT $6::bool OR {1})
+           retry_sequence = nullif($9, '')::bigint
+     WHERE id IN {0} AND event IS NOT NULL AND (NOT $6::bool OR {1}) AND {2}
     RETURNING id, retries, source_schema, source_table, event)
 INSERT INTO walrelay.control (place, kind, slot, dead_letter, retry, source_schema, source_table,
                               event)
@@ -182,13 +194,20 @@ std::string lost_sql() {
         letters_sql, is_own_letter_sql);
 }
 
-/// What is left says of the row that nobody is to miss it.
+constexpr const char* queued_letters_format = R"sql(
+SELECT letter.id FROM {} WHERE letter.id IN {} AND letter.retries > 0 AND NOT {} ORDER BY letter.id
+)sql";
+
+/// What is left says of the row that nobody is to miss it. One that is retried while this waits for
+/// it has another count then.
 constexpr const char* drop_format = R"sql(
 WITH gone AS (
     UPDATE walrelay.dead_letter
        SET retries = -1, event = NULL, headers = '{{}}', subject = NULL,
            reason = format('dropped at %s', date_trunc('second', now()))
-     WHERE id IN {} AND retries >= 0
+     WHERE retries >= 0
+       AND (id, retries) IN (SELECT letter.id, letter.retries
+                               FROM {} WHERE letter.id IN {} AND {})
     RETURNING id)
 SELECT id FROM gone ORDER BY id
 )sql";
@@ -228,6 +247,27 @@ std::vector<std::string> parameters_of(const letter_owner& owner,
     return parameters;
 }
 
+/// Ids and counts.
+std::array<std::string, 2> lists_of(const std::vector<queued_retry>& retries) {
+    std::vector<std::int64_t> ids;
+    std::vector<std::int64_t> counts;
+    for (const auto& each : retries) {
+        ids.push_back(each.letter);
+        counts.push_back(each.count);
+    }
+    return {list_of(ids), list_of(counts)};
+}
+
+/// $7 and $8 are the lists of what was read.
+std::vector<std::string> parameters_with_read(const letter_owner& owner,
+                                              const dead_letter_selection& which) {
+    auto parameters = parameters_of(owner, which);
+    for (auto& each : lists_of(which.read)) {
+        parameters.push_back(std::move(each));
+    }
+    return parameters;
+}
+
 awaitable<result<row_set>> run(connection& sql, std::string statement,
                                std::vector<std::string> parameters) {
     auto rows = co_await sql.ask(std::move(statement), std::move(parameters));
@@ -235,6 +275,15 @@ awaitable<result<row_set>> run(connection& sql, std::string statement,
         co_return explain_use(rows.error(), sql, own_table::dead_letter);
     }
     co_return std::move(*rows);
+}
+
+result<std::vector<std::int64_t>> ids_in(const row_set& rows) {
+    fact_reader facts(rows);
+    std::vector<std::int64_t> ids;
+    for (std::size_t row = 0; row < rows.size(); ++row) {
+        ids.push_back(facts.number<std::int64_t>(row, 0));
+    }
+    return facts.failure() ? result<std::vector<std::int64_t>>(*facts.failure()) : std::move(ids);
 }
 
 }  // namespace
@@ -278,8 +327,9 @@ awaitable<result<row_set>> retry_dead_letters(connection& sql, std::string slot,
     if (!owner) {
         co_return owner.error();
     }
-    statement chosen{fmt::format(retry_format, chosen_sql(awaits_retry_sql), awaits_retry_sql)};
-    for (auto& each : parameters_of(*owner, which)) {
+    statement chosen{fmt::format(retry_format, chosen_sql(awaits_retry_sql), awaits_retry_sql,
+                                 not_queued_sql("$7", "$8"))};
+    for (auto& each : parameters_with_read(*owner, which)) {
         chosen.parameters.emplace_back(std::move(each));
     }
     chosen.parameters.emplace_back(sequence ? std::to_string(*sequence) : "");
@@ -338,8 +388,9 @@ awaitable<result<row_set>> drop_dead_letters(connection& sql, std::string slot,
     if (!owner) {
         co_return owner.error();
     }
-    auto statement = fmt::format(drop_format, chosen_sql("true"));
-    co_return co_await run(sql, std::move(statement), parameters_of(*owner, which));
+    auto statement =
+        fmt::format(drop_format, letters_sql, chosen_sql("true"), not_queued_sql("$7", "$8"));
+    co_return co_await run(sql, std::move(statement), parameters_with_read(*owner, which));
 }
 
 awaitable<result<std::vector<queued_retry>>> queued_retries(connection& sql, std::string slot,
@@ -372,18 +423,25 @@ std::string occasion_of(const queued_retry& retry) {
 
 awaitable<result<void>> settle_retries(connection& sql, std::vector<queued_retry> which,
                                        retry_fate fate) {
-    std::vector<std::int64_t> ids;
-    std::vector<std::int64_t> counts;
-    for (const auto& each : which) {
-        ids.push_back(each.letter);
-        counts.push_back(each.count);
-    }
+    auto [ids, counts] = lists_of(which);
     const auto* const name = fate == retry_fate::stored        ? "stored"
                              : fate == retry_fate::dead_letter ? "dead_letter"
                                                                : "lost";
-    std::vector<std::string> parameters{list_of(ids), list_of(counts), name};
+    std::vector<std::string> parameters{std::move(ids), std::move(counts), name};
     const auto done = co_await run(sql, settle_sql, std::move(parameters));
     co_return done ? result<void>{} : done.error();
+}
+
+awaitable<result<std::vector<std::int64_t>>> queued_letters(connection& sql, std::string slot,
+                                                            dead_letter_selection which) {
+    const auto owner = co_await find_letter_owner(sql, std::move(slot));
+    if (!owner) {
+        co_return owner.error();
+    }
+    auto statement = fmt::format(queued_letters_format, letters_sql, chosen_sql("true"),
+                                 not_queued_sql("$7", "$8"));
+    const auto rows = co_await run(sql, std::move(statement), parameters_with_read(*owner, which));
+    co_return rows ? ids_in(*rows) : rows.error();
 }
 
 awaitable<result<std::vector<std::int64_t>>> lost_retries(connection& sql, std::string slot) {
@@ -397,12 +455,7 @@ awaitable<result<std::vector<std::int64_t>>> lost_retries(connection& sql, std::
     if (!rows) {
         co_return rows.error();
     }
-    fact_reader facts(*rows);
-    std::vector<std::int64_t> ids;
-    for (std::size_t row = 0; row < rows->size(); ++row) {
-        ids.push_back(facts.number<std::int64_t>(row, 0));
-    }
-    co_return ids;
+    co_return ids_in(*rows);
 }
 
 awaitable<void> upgrade_dead_letters(connection& sql, std::vector<table_name> outboxes) {

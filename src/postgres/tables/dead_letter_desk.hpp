@@ -20,6 +20,20 @@
 
 namespace walrelay::postgres {
 
+/// A retry of which nobody has seen yet that its message is stored.
+struct queued_retry {
+    std::int64_t letter = 0;
+    std::int64_t count = 0;
+    /// Its message comes after this one; 0 where that is not known.
+    std::uint64_t after_sequence = 0;
+    /// It became another dead letter.
+    bool failed = false;
+    /// It was said to be lost. Its message can come all the same, of a slot that was put back.
+    bool lost = false;
+    /// By the clock of the server.
+    wall_time asked_at = {};
+};
+
 /// Those of these ids, or all, that were not dropped; of one table, or of any. All functions look
 /// at the letters of one slot alone, and at those that have none (letter_owner.hpp); of the latter
 /// `all` takes those that are certainly its own.
@@ -27,6 +41,9 @@ struct dead_letter_selection {
     bool all = false;
     std::vector<std::int64_t> ids = {};
     std::optional<table_name> table = {};
+    /// Retries that the relay has read, so that no message comes of them any more; what became of
+    /// them need not be noted.
+    std::vector<queued_retry> read = {};
 };
 
 enum class dead_letter_form {
@@ -70,7 +87,7 @@ enum class listed_letters {
 
 /// Writes the row of each letter through walrelay.control into the WAL, for the relay of the slot
 /// to publish, and notes the retry, in one transaction. `all` are those that were never retried, or
-/// whose retry failed or was lost. One without content is passed over.
+/// whose retry failed or was lost. One without content, and one of queued_letters, is passed over.
 /// `sequence` is the stream's last one, where it is known. Gives id and occasion of each, by id.
 [[nodiscard]] boost::asio::awaitable<result<row_set>> retry_dead_letters(
     connection& sql, std::string slot, std::optional<std::uint64_t> sequence,
@@ -91,19 +108,11 @@ letters_without_content(connection& sql, std::string slot, dead_letter_selection
                                                                     std::int64_t id,
                                                                     std::string event);
 
-/// A retry of which nobody has seen yet that its message is stored.
-struct queued_retry {
-    std::int64_t letter = 0;
-    std::int64_t count = 0;
-    /// Its message comes after this one; 0 where that is not known.
-    std::uint64_t after_sequence = 0;
-    /// It became another dead letter.
-    bool failed = false;
-    /// It was said to be lost. Its message can come all the same, of a slot that was put back.
-    bool lost = false;
-    /// By the clock of the server.
-    wall_time asked_at = {};
-};
+/// Those of which a retry is written that the relay may not have read: its message is still to
+/// come, and cannot be taken back. By id.
+[[nodiscard]] boost::asio::awaitable<result<std::vector<std::int64_t>>> queued_letters(
+    connection& sql, std::string slot, dead_letter_selection which);
+
 /// The oldest 10,000 of the slot, of those that were asked for no longer ago than `not_older`;
 /// those that are lost come last.
 [[nodiscard]] boost::asio::awaitable<result<std::vector<queued_retry>>> queued_retries(
@@ -124,7 +133,7 @@ enum class retry_fate { stored, dead_letter, lost };
     connection& sql, std::string slot);
 
 /// Takes the content out of each and hides it; what is left keeps its row from being missed, and
-/// from being offered again. Gives the ids.
+/// from being offered again. One of queued_letters stays. Gives the ids.
 [[nodiscard]] boost::asio::awaitable<result<row_set>> drop_dead_letters(
     connection& sql, std::string slot, dead_letter_selection which);
 

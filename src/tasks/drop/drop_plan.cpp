@@ -3,6 +3,8 @@
 #include "core/control.hpp"
 #include "core/joined.hpp"
 #include "core/sql_text.hpp"
+#include "postgres/catalog/slot_rewind.hpp"
+#include "postgres/catalog/slot_switch.hpp"
 #include "relay/machine/stream_owner.hpp"
 
 #include <fmt/format.h>
@@ -42,8 +44,10 @@ private:
     void plan_schema();
     void plan_records(const postgres::removable_schema& schema);
     [[nodiscard]] std::string why_slot_stays(const removable_slot& slot) const;
+    [[nodiscard]] bool is_own_copy(const std::string& slot) const;
     [[nodiscard]] std::string why_publication_stays() const;
     [[nodiscard]] std::string why_stream_stays() const;
+    [[nodiscard]] std::string why_not_of_this_server(std::uint64_t marked) const;
     [[nodiscard]] std::string why_schema_stays(const postgres::removable_schema& schema) const;
 
     const drop_wish& wanted_;
@@ -115,12 +119,27 @@ void planner::plan_other_slots() {
     }
 }
 
+/// By the records and the names that walrelay itself gives: another relay's slot can have a name
+/// that begins with this one's. The temporary ones are not looked at.
+bool planner::is_own_copy(const std::string& slot) const {
+    const auto is_kept = [&slot](const kept_position& each) {
+        return each.slot == slot && each.is_ours;
+    };
+    return slot == postgres::waiting_slot_name(wanted_.slot) ||
+           slot == postgres::rewinding_slot_name(wanted_.slot) ||
+           std::ranges::any_of(seen_.kept.all, is_kept);
+}
+
 /// walrelay keeps no record of publications: its own one has the configured tables and
 /// walrelay.control, and nothing else.
 std::string planner::why_publication_stays() const {
     const auto& publication = *seen_.database.publication;
     if (publication.for_all_tables) {
         return "it is for all tables, which walrelay does not make";
+    }
+    if (!publication.schemas.empty()) {
+        return "it has all tables of schema " + joined(publication.schemas, ", ") +
+               ", which walrelay does not make";
     }
     for (const auto& each : publication.tables) {
         const bool known = each == control_table() ||
@@ -131,7 +150,7 @@ std::string planner::why_publication_stays() const {
     }
     for (const auto& each : seen_.database.others) {
         if (each.plugin == "pgoutput" && each.database == seen_.database.database &&
-            !each.name.starts_with(wanted_.slot + '_')) {
+            !is_own_copy(each.name)) {
             return "slot " + each.name + " may read through it";
         }
     }
@@ -168,7 +187,30 @@ std::string planner::why_stream_stays() const {
         return fmt::format("it is marked as that of slot {} of database {}", mark->slot,
                            mark->database);
     }
-    return "";
+    return why_not_of_this_server(mark->system_identifier);
+}
+
+/// `marked` is 0 where the mark does not say it: then the last message tells.
+std::string planner::why_not_of_this_server(std::uint64_t marked) const {
+    const auto here = seen_.system_identifier;
+    const auto& last = seen_.stream->final_position;
+    const auto there = marked != 0 ? marked : last ? last->origin.system_identifier : 0;
+    if (there == 0 || there == here) {
+        return "";
+    }
+    const auto* const who = marked != 0 ? "it is marked as that of this slot and database on"
+                                        : "its last message was written by a relay of";
+    if (here == 0) {
+        return fmt::format(
+            "{} the server with system identifier {}, and this role may "
+            "not ask whether it is this one: that takes EXECUTE on pg_control_system() or "
+            "REPLICATION",
+            who, there);
+    }
+    return fmt::format(
+        "{} another server, with system identifier {} (this one has {}): "
+        "a relay there may still write into it",
+        who, there, here);
 }
 
 void planner::plan_stream() {

@@ -62,6 +62,8 @@ struct drop_sight {
     kept_positions kept = {};
     /// Nothing where there is none, or where it was not looked at.
     std::optional<stream_facts> stream = {};
+    /// Of the PostgreSQL server; 0 is not known.
+    std::uint64_t system_identifier = 0;
 };
 
 /// In the order in which it is to be done: the slot first, which fails where a relay has begun.

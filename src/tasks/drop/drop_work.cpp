@@ -1,15 +1,18 @@
 #include "tasks/drop/drop_work.hpp"
 
 #include "nats/requests/stream_request.hpp"
+#include "postgres/catalog/inspector.hpp"
 #include "postgres/catalog/slot_acts.hpp"
 #include "postgres/tables/kept_positions.hpp"
 #include "postgres/tables/kept_slots.hpp"
 #include "servers/broker_side.hpp"
+#include "servers/postgres_access.hpp"
 #include "servers/translate.hpp"
 
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/use_awaitable.hpp>
 
+#include <cstdint>
 #include <utility>
 
 namespace walrelay::tasks {
@@ -27,6 +30,22 @@ awaitable<result<std::optional<stream_facts>>> look_at_stream(servers::executors
         co_return broker.error();
     }
     co_return (*broker)->facts().stream;
+}
+
+/// 0 where the role may neither ask in SQL nor replicate.
+awaitable<result<std::uint64_t>> system_identifier_of(servers::executors on,
+                                                      postgres::connection& sql,
+                                                      const config::settings& settings) {
+    const auto asked = co_await postgres::origin_of(sql);
+    if (!asked || asked->system_identifier != 0) {
+        co_return asked ? result<std::uint64_t>(asked->system_identifier) : asked.error();
+    }
+    auto replication = co_await servers::open_replication(on.loop, settings);
+    if (!replication) {
+        co_return 0;
+    }
+    const auto server = co_await postgres::identify(*replication);
+    co_return server ? server->line.origin.system_identifier : 0;
 }
 
 awaitable<result<void>> remove(nats::connect_options to) {
@@ -68,6 +87,11 @@ awaitable<result<drop_sight>> look_before_drop(servers::executors on, postgres::
             co_return stream.error();
         }
         seen.stream = std::move(*stream);
+        const auto system = co_await system_identifier_of(on, sql, settings);
+        if (!system) {
+            co_return system.error();
+        }
+        seen.system_identifier = *system;
     }
     co_return std::move(seen);
 }

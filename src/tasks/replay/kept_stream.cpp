@@ -10,6 +10,7 @@
 #include <boost/asio/use_awaitable.hpp>
 
 #include <algorithm>
+#include <optional>
 #include <random>
 #include <string>
 #include <utility>
@@ -32,6 +33,19 @@ awaitable<void> pause(boost::asio::any_io_executor on, std::chrono::milliseconds
 std::string unknown_prefix() {
     std::random_device random;
     return std::to_string(random()) + std::to_string(random());
+}
+
+/// The row that was written last, by now.
+awaitable<result<std::optional<position>>> place_of(postgres::connection& sql,
+                                                    const postgres::kept_replay& of) {
+    if (of.number == 0) {
+        co_return of.at;
+    }
+    const auto now = co_await postgres::find_replay(sql, of.slot, of.number);
+    if (!now) {
+        co_return now.error();
+    }
+    co_return *now ? (*now)->at : of.at;
 }
 
 relay::replay_range range_of(const postgres::kept_replay& of) {
@@ -127,6 +141,11 @@ awaitable<result<std::unique_ptr<kept_stream>>> kept_stream::open(servers::execu
     if (!replication) {
         co_return replication.error();
     }
+    const auto at = co_await place_of(sql, of);
+    if (!at) {
+        co_return at.error();
+    }
+    of.at = *at;
     auto server = co_await postgres::identify(*replication);
     if (!server) {
         co_return server.error();

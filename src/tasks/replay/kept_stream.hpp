@@ -26,8 +26,9 @@ namespace walrelay::tasks {
 
 class kept_stream {
 public:
-    /// Begins after the row that `of` has written last, else where it begins. Errors: those of
-    /// copy_to_replay_slot, of the connections and of inspect.
+    /// Begins after the row that `of` has written last, else where it begins; of one with a number
+    /// that is asked of walrelay.replay once other replays of the slot are kept out. Errors: those
+    /// of copy_to_replay_slot, of the connections and of inspect.
     [[nodiscard]] static boost::asio::awaitable<result<std::unique_ptr<kept_stream>>> open(
         servers::executors on, const config::settings& settings, postgres::connection& sql,
         postgres::kept_replay of, relay::replayed_as as = relay::replayed_as::control_row);

@@ -31,6 +31,13 @@ constexpr std::size_t batches_ahead_of_nobody = 2;
 constexpr auto shortest_look = 1ms;
 constexpr auto longest_look = 100ms;
 
+error replay_is_gone(const postgres::kept_replay& of) {
+    return {errc::postgres_unsuitable,
+            "replay " + std::to_string(of.number) + " of slot " + of.slot +
+                " is not in walrelay.replay any more",
+            "walrelay replay list shows those that are"};
+}
+
 class replay_writer {
 public:
     replay_writer(servers::executors on, const config::settings& settings,
@@ -47,7 +54,9 @@ private:
     /// As flush.
     awaitable<result<bool>> write_range();
     awaitable<result<bool>> write_rows_of_table();
+    /// False where the replay does not run any more.
     awaitable<result<bool>> open_source();
+    awaitable<result<bool>> learn_progress();
     /// Looks which of the rows that were written are published. If some are not, begins again;
     /// those that are published are left out then.
     awaitable<result<bool>> look_back();
@@ -79,6 +88,7 @@ private:
     std::uint64_t unnamed_letters_ = 0;
     std::uint64_t again_ = 0;
     bool all_published_ = true;
+    bool done_before_ = false;
     /// Where the WAL ended after each batch that the slot has not confirmed.
     std::deque<lsn> unconfirmed_;
 };
@@ -232,14 +242,31 @@ awaitable<result<bool>> replay_writer::open_source() {
             co_return held.error();
         }
         held_.emplace(std::move(*held));
-        co_return true;
+        co_return co_await learn_progress();
     }
     auto past = co_await kept_stream::open(on_, settings_, sql_, of_);
     if (!past) {
         co_return past.error();
     }
     past_ = std::move(*past);
-    co_return true;
+    co_return co_await learn_progress();
+}
+
+/// What was read before the temporary slot was there is what another session may have gone on from.
+awaitable<result<bool>> replay_writer::learn_progress() {
+    auto now = co_await postgres::find_replay(sql_, of_.slot, of_.number);
+    if (!now) {
+        co_return now.error();
+    }
+    if (!*now) {
+        co_return replay_is_gone(of_);
+    }
+    of_.state = (*now)->state;
+    of_.at = (*now)->at;
+    of_.taken = (*now)->taken;
+    of_.rows_written = (*now)->rows_written;
+    done_before_ = of_.state == postgres::replay_state::done;
+    co_return of_.state == postgres::replay_state::running;
 }
 
 awaitable<result<bool>> replay_writer::look_back() {
@@ -299,10 +326,8 @@ awaitable<result<replay_outcome>> replay_writer::finish() {
 
 awaitable<result<replay_outcome>> replay_writer::run() {
     constexpr int rounds_max = 5;
-    replay_outcome cancelled;
-    cancelled.cancelled = true;
     auto going = co_await open_source();
-    if (going && of_.rows_written > 0) {
+    if (going && *going && of_.rows_written > 0) {
         // What an earlier run has written: is it published, too?
         const auto pace = co_await postgres::read_replay_pace(sql_, of_.slot);
         if (!pace) {
@@ -337,7 +362,9 @@ awaitable<result<replay_outcome>> replay_writer::run() {
         co_return going.error();
     }
     if (!*going) {
-        co_return cancelled;
+        replay_outcome ended;
+        (done_before_ ? ended.done_before : ended.cancelled) = true;
+        co_return ended;
     }
     co_return never_published();
 }

@@ -44,6 +44,8 @@ using tell_progress = std::function<void(const replay_progress&)>;
 
 struct replay_outcome {
     bool cancelled = false;
+    /// Another session went on with it meanwhile, to its end: nothing else is told then.
+    bool done_before = false;
     std::uint64_t published = 0;
     /// Of these: rows that became dead letters.
     std::uint64_t dead_letters = 0;
@@ -56,7 +58,8 @@ struct replay_outcome {
     std::uint64_t gone = 0;
 };
 
-/// Goes on after the row that was written last, up to the end of the range, and until all of it is
+/// Goes on after the row that was written last, as walrelay.replay says once no other session can
+/// go on with it, up to the end of the range, and until all of it is
 /// published: rows that were written and that neither the stream nor a dead letter has, as the slot
 /// that would have brought them was lost or moved, are written again, and no others. Never more
 /// than 40 batches are written that the slot has not confirmed, and two where no relay reads it, so

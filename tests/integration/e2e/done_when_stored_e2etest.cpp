@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -127,6 +128,24 @@ protected:
             "', 'order-1', 'order', 'placed', jsonb_build_object('text', repeat('x', 70000)), "
             "'pending', 3, now())");
         settle();
+    }
+
+    /// As the session of another replay does; until it is reset.
+    std::optional<postgres_session> hold_replay_slot() {
+        const auto copy = as_literal(bench.name() + "_replay");
+        EXPECT_TRUE(eventually(patience, [&] {
+            return bench.session().value_of(
+                       "SELECT count(*) FROM pg_replication_slots WHERE slot_name = " + copy) ==
+                   "0";
+        }));
+        std::optional<postgres_session> held(bench.session());
+        held->execute("SELECT pg_create_logical_replication_slot(" + copy + ", 'pgoutput', true)");
+        return held;
+    }
+    bool waits_for_replay_slot() {
+        const auto said = "replication slot \"" + bench.name() + "_replay\" already exists";
+        return eventually(patience,
+                          [&] { return shared_postgres().log().find(said) != std::string::npos; });
     }
 
     std::string letter(const std::string& column) {
@@ -251,6 +270,45 @@ TEST_P(DoneWhenStored, ARetryThatAMovedSlotTookAlongIsOpenAgain) {
     const auto after = bench.command({"verify"});
     EXPECT_EQ(after.exit_code, 0) << after.output;
     EXPECT_EQ(bench.messages().back().header("Nats-Msg-Id"), event_id(3) + ";retry-1-2");
+}
+
+TEST_P(DoneWhenStored, ALetterWhoseRetryIsNotReadYetIsNotDroppedOrRetriedOnceMore) {
+    set_a_row_aside();
+    bench.stop();
+    bench.set_outbox("[[outbox]]\ntable = 'public.outbox_events'\nsubject = '%.all'");
+    ASSERT_EQ(bench.command({"dead-letter", "retry", "1"}).exit_code, 0);
+    const auto twice = bench.command({"dead-letter", "retry", "1"});
+    EXPECT_EQ(twice.exit_code, 1) << twice.output;
+    EXPECT_THAT(twice.errors, HasSubstr("dead letter 1 is queued for retry already"));
+    for (const auto& words : {std::vector<std::string>{"dead-letter", "drop", "1"},
+                              std::vector<std::string>{"dead-letter", "drop", "--all", "--yes"}}) {
+        const auto refused = bench.command(words);
+        EXPECT_EQ(refused.exit_code, 1) << refused.output;
+        EXPECT_EQ(refused.output, "dropped 0\n");
+        EXPECT_THAT(refused.errors,
+                    HasSubstr("dead letter 1 is queued for retry and was not dropped"));
+    }
+    EXPECT_EQ(letter("retries"), "1");
+    bench.start();
+    ASSERT_TRUE(bench.wait_for_messages(3));
+    settle();
+    EXPECT_EQ(bench.command({"dead-letter", "drop", "1"}).output, "dropped 1\n");
+    EXPECT_EQ(bench.messages().back().header("Nats-Msg-Id"), event_id(3) + ";retry-1-1");
+}
+
+/// Where nobody can tell what became of it, as the stream has removed its messages.
+TEST_P(DoneWhenStored, ALetterWhoseRetryWasReadIsDroppedWhateverBecameOfIt) {
+    set_a_row_aside();
+    bench.stop();
+    bench.set_outbox("[[outbox]]\ntable = 'public.outbox_events'\nsubject = '%.all'");
+    bench.start();
+    ASSERT_EQ(bench.command({"dead-letter", "retry", "1"}).exit_code, 0);
+    ASSERT_TRUE(bench.wait_for_messages(3));
+    settle();
+    bench.broker().delete_message(bench.stream_name(), 3);
+    bench.execute("UPDATE walrelay.dead_letter SET retry_fate = NULL");
+    EXPECT_THAT(bench.command({"dead-letter", "list"}).output, HasSubstr("queued"));
+    EXPECT_EQ(bench.command({"dead-letter", "drop", "1"}).output, "dropped 1\n");
 }
 
 /// As an earlier version noted it while a slot was away that came back.
@@ -400,6 +458,45 @@ TEST_P(DoneWhenStored, ARetryOfATableThatIsNoOutboxNowIsOpenAgainAndSaysSo) {
     ASSERT_EQ(bench.command({"dead-letter", "retry", "1"}).exit_code, 0);
     ASSERT_TRUE(bench.wait_for_messages(3)) << bench.relay().log();
     EXPECT_EQ(bench.messages().back().header("Nats-Msg-Id"), event_id(3) + ";retry-1-2");
+}
+
+/// One whose session lives on for a while goes on writing while the other waits for its end.
+TEST_P(DoneWhenStored, AResumeThatWaitsForAnotherGoesOnWhereThatEnds) {
+    keep_position();
+    insert(1, 100);
+    write_unread({"replay", "--from", "bookmark:before", "--execute"}, "100");
+    bench.execute(
+        "CREATE TABLE progress AS SELECT position, at_lsn, rows_written FROM walrelay.replay");
+    bench.execute("UPDATE walrelay.replay SET position = NULL, at_lsn = NULL, rows_written = 0");
+    auto held = hold_replay_slot();
+    auto second = bench.begin({"replay", "resume", "1"});
+    ASSERT_TRUE(waits_for_replay_slot());
+    bench.execute(
+        "UPDATE walrelay.replay AS r SET position = p.position, at_lsn = p.at_lsn, rows_written = "
+        "p.rows_written FROM progress AS p");
+    held.reset();
+    bench.start();
+    ASSERT_TRUE(eventually(patience, [&] { return !second.process().running(); }));
+    EXPECT_THAT(bench.command({"replay", "show", "1"}).output, HasSubstr("done")) << second.log();
+    settle();
+    expect_each_once(100);
+    EXPECT_EQ(written(), "100") << second.log();
+}
+
+TEST_P(DoneWhenStored, AResumeThatWaitsForAnotherSaysThatItIsDone) {
+    insert(1, 20);
+    write_unread({"replay", "--rows", "true", "--table", "public.outbox_events", "--execute"},
+                 "20");
+    auto held = hold_replay_slot();
+    auto second = bench.begin({"replay", "resume", "1"});
+    ASSERT_TRUE(waits_for_replay_slot());
+    bench.execute("UPDATE walrelay.replay SET state = 'done'");
+    held.reset();
+    bench.start();
+    ASSERT_TRUE(eventually(patience, [&] { return !second.process().running(); }));
+    EXPECT_THAT(second.log(), HasSubstr("replay 1 is done already"));
+    settle();
+    expect_each_once(20);
 }
 
 /// With a PostgreSQL of its own, which goes away.

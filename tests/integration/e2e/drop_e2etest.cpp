@@ -127,6 +127,50 @@ TEST_P(Drop, DoesNotDeleteAStreamOfAnother) {
     EXPECT_TRUE(bench.broker().state(bench.stream_name()).has_value());
 }
 
+/// As staging has it that was restored from production's dump, and names production's broker.
+TEST_P(Drop, DoesNotDeleteTheStreamOfAnotherServer) {
+    const auto mark = "walrelay slot=" + bench.name() + " database=" + bench.database();
+    bench.broker().remove(bench.stream_name());
+    bench.broker().create(bench.stream_name(), R"({"name":")" + bench.stream_name() +
+                                                   R"(","subjects":[")" + bench.name() +
+                                                   R"(.>"],"description":")" + mark +
+                                                   " system=7713434131630205156\"}");
+    const auto done = bench.command({"drop", "--with-stream", "--execute"});
+    EXPECT_EQ(done.exit_code, 1) << done.errors;
+    EXPECT_THAT(done.output,
+                AllOf(HasSubstr("leave    stream " + bench.name() + ": it is marked as that of "),
+                      HasSubstr("another server, with system identifier 7713434131630205156"),
+                      HasSubstr("nats stream rm " + bench.name())));
+    EXPECT_TRUE(bench.broker().state(bench.stream_name()).has_value());
+}
+
+TEST_P(Drop, LeavesAPublicationThatTheSlotOfAnotherRelayMayReadThrough) {
+    const auto other = bench.name() + "_eu";
+    bench.execute("SELECT pg_create_logical_replication_slot('" + other + "', 'pgoutput')");
+    bench.execute("DROP PUBLICATION IF EXISTS " + as_identifier(bench.name()));
+    bench.execute("CREATE PUBLICATION " + as_identifier(bench.name()) + " FOR TABLE outbox_events");
+    const auto done = bench.command({"drop", "--execute"});
+    EXPECT_EQ(done.exit_code, 0) << done.errors;
+    EXPECT_THAT(done.output, HasSubstr("leave    publication " + bench.name() + ": slot " + other +
+                                       " may read through it"));
+    EXPECT_THAT(left(), HasSubstr("publication " + bench.name()));
+}
+
+TEST_P(Drop, LeavesAPublicationOfWholeSchemas) {
+    if (bench.session().value_of("SELECT current_setting('server_version_num')::int < 150000") ==
+        "t") {
+        GTEST_SKIP() << "publications of schemas came with PostgreSQL 15";
+    }
+    bench.execute("DROP PUBLICATION IF EXISTS " + as_identifier(bench.name()));
+    bench.execute("CREATE PUBLICATION " + as_identifier(bench.name()) +
+                  " FOR TABLES IN SCHEMA public");
+    const auto done = bench.command({"drop", "--execute"});
+    EXPECT_EQ(done.exit_code, 0) << done.errors;
+    EXPECT_THAT(done.output, HasSubstr("leave    publication " + bench.name() +
+                                       ": it has all tables of schema public"));
+    EXPECT_EQ(left(), "publication " + bench.name() + " schema walrelay");
+}
+
 TEST_P(Drop, IsJson) {
     for (const auto& words : std::vector<std::vector<std::string>>{
              {"drop", "--json"}, {"drop", "--with-stream", "--execute", "--json"}}) {
