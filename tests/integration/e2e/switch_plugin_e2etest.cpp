@@ -11,6 +11,7 @@ namespace walrelay::test {
 namespace {
 
 using testing::HasSubstr;
+using testing::Not;
 
 const char* other(const std::string& plugin) {
     return plugin == "wal2json" ? "pgoutput" : "wal2json";
@@ -63,6 +64,41 @@ TEST_P(SwitchPlugin, IsFinishedByTheNextTry) {
     const auto done = switched();
     EXPECT_EQ(done.exit_code, 0) << done.output << done.errors;
     expect_all();
+}
+
+TEST_P(SwitchPlugin, ThatBrokeOffHasLostNoRow) {
+    bench.execute("CREATE PUBLICATION " + bench.name() +
+                  " FOR TABLE outbox_events WITH (publish = 'insert')");
+    stop_behind();
+    bench.execute("SELECT pg_copy_logical_replication_slot('" + bench.name() + "', '" + waiting() +
+                  "', false, '" + other(GetParam()) + "'); SELECT pg_drop_replication_slot('" +
+                  bench.name() + "')");
+    const auto verified = bench.command({"verify"});
+    EXPECT_EQ(verified.exit_code, 1) << verified.errors;
+    EXPECT_THAT(verified.output, HasSubstr("100 rows are not in the stream, and the slot may"));
+    EXPECT_THAT(verified.output, HasSubstr("waits under another name"));
+    EXPECT_THAT(verified.output, HasSubstr("walrelay init --switch-plugin"));
+    EXPECT_THAT(verified.output, Not(HasSubstr("resume --heal")));
+    for (const auto* const how : {"--", "--heal", "--give-up"}) {
+        std::vector<std::string> words{"resume"};
+        if (std::string(how) != "--") {
+            words.emplace_back(how);
+        }
+        const auto refused = bench.command(words);
+        EXPECT_EQ(refused.exit_code, 3) << how << refused.output;
+        EXPECT_THAT(refused.errors, HasSubstr("waits under another name"));
+        EXPECT_THAT(refused.errors, HasSubstr("walrelay init --switch-plugin"));
+    }
+    const auto found = bench.command({"find", event_id(150)});
+    EXPECT_THAT(found.output, HasSubstr("waits under another name"));
+    EXPECT_THAT(found.output, Not(HasSubstr("not sent")));
+    EXPECT_THAT(bench.command({"dead-letter", "list", "--given-up"}).output,
+                Not(HasSubstr(event_id(150))));
+    const auto done = switched();
+    EXPECT_EQ(done.exit_code, 0) << done.output << done.errors;
+    expect_all();
+    bench.stop();
+    EXPECT_EQ(bench.command({"verify"}).exit_code, 0);
 }
 
 /// The slot has its new plugin, and only the copy is left.
