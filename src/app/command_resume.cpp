@@ -9,6 +9,7 @@
 #include "core/one_line.hpp"
 #include "core/progress.hpp"
 #include "core/sql_text.hpp"
+#include "core/waiting_slot.hpp"
 #include "postgres/tables/dead_letter_store.hpp"
 #include "postgres/tables/halt_store.hpp"
 #include "postgres/tables/outbox_snapshot.hpp"
@@ -276,11 +277,25 @@ awaitable<result<void>> act(servers::executors on, postgres::connection& sql,
     co_return co_await take_back(on, sql, settings, done);
 }
 
+/// What waits under another name is not lost, and nothing is to be healed or given up.
+awaitable<result<void>> require_no_wait(postgres::connection& sql,
+                                        const config::settings& settings) {
+    const auto& slot = settings.postgres.slot;
+    const auto progress = co_await postgres::read_slot_progress(sql, slot);
+    if (!progress) {
+        co_return progress.error();
+    }
+    co_return progress->waits ? waits_under_another_name(slot, *progress->waits) : result<void>{};
+}
+
 awaitable<int> resume(servers::executors on, const config::settings& settings,
                       const resume_options& options) {
     auto sql = co_await servers::open_sql_of_own_schema(on.loop, settings);
     if (!sql) {
         co_return fail(sql.error());
+    }
+    if (const auto there = co_await require_no_wait(*sql, settings); !there) {
+        co_return fail(there.error());
     }
     auto slot = settings.postgres.slot;
     const auto halt = co_await postgres::read_halt(*sql, std::move(slot));

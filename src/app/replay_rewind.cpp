@@ -7,6 +7,7 @@
 #include "core/kept_position.hpp"
 #include "core/one_line.hpp"
 #include "core/progress.hpp"
+#include "postgres/catalog/publication_age.hpp"
 #include "postgres/catalog/slot_acts.hpp"
 #include "postgres/catalog/slot_rewind.hpp"
 #include "postgres/tables/kept_positions.hpp"
@@ -17,10 +18,13 @@
 
 #include <fmt/chrono.h>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <chrono>
 #include <string>
+#include <string_view>
 #include <utility>
+#include <vector>
 
 namespace walrelay::app {
 namespace {
@@ -70,6 +74,39 @@ result<kept_position> place_of(const kept_positions& there, const std::string& t
                      "drop a bookmark, or raise max_replication_slots and restart PostgreSQL"};
     }
     return *found;
+}
+
+error would_leave_out(const std::string& slot, const std::string& kept_slot,
+                      const std::vector<std::string>& young) {
+    return {errc::postgres_unsuitable,
+            fmt::format("wal2json has read slot {}, and slot {} may still have rows from before "
+                        "these were in the publication: {}; pgoutput, which is to go on, would "
+                        "leave out such rows; nothing was changed",
+                        slot, kept_slot, fmt::join(young, ", ")),
+            "set postgres.plugin = \"wal2json\", and run the same command again: it makes the slot "
+            "with that plugin; when the relay has caught up, walrelay init --switch-plugin changes "
+            "it back; or give a later bookmark"};
+}
+
+/// With the plugin that goes on, from where the kept slot stands. What pgoutput alone has read and
+/// left out was never in the stream.
+awaitable<result<void>> require_all_sent(postgres::connection& sql,
+                                         const config::settings& settings,
+                                         const kept_source& source, const kept_position& place) {
+    const std::string_view wal2json = to_string(output_plugin::wal2json);
+    const auto goes_on = settings.postgres.plugin ? to_string(*settings.postgres.plugin)
+                                                  : std::string_view(source.plugin);
+    const bool was_wal2json = place.plugin == wal2json || source.plugin == wal2json;
+    if (goes_on == wal2json || !was_wal2json || place.confirmed == source.confirmed) {
+        co_return result<void>{};
+    }
+    const auto young =
+        co_await postgres::younger_than_slot(sql, place.slot, settings.postgres.publication);
+    if (!young) {
+        co_return young.error();
+    }
+    co_return young->empty() ? result<void>{}
+                             : would_leave_out(settings.postgres.slot, place.slot, *young);
 }
 
 std::string undo_name() {
@@ -172,8 +209,8 @@ awaitable<int> execute(servers::executors on, postgres::connection& sql,
     }
     const auto& slot = settings.postgres.slot;
     auto let_fail_over = servers::failover_setter_for(on.loop, settings);
-    const auto done =
-        co_await postgres::rewind_slot(sql, slot, place.slot, std::move(let_fail_over));
+    const auto done = co_await postgres::rewind_slot(
+        sql, slot, place.slot, settings.postgres.plugin, std::move(let_fail_over));
     if (!done) {
         fmt::print(
             stderr,
@@ -210,6 +247,10 @@ awaitable<int> replay_rewind(servers::executors on, postgres::connection& sql,
     const auto place = place_of(*there, request.rewind, settings.postgres.slot);
     if (!place) {
         co_return refuse(place.error());
+    }
+    const auto all = co_await require_all_sent(sql, settings, *there->source, *place);
+    if (!all) {
+        co_return refuse(all.error());
     }
     if (request.execute) {
         co_return co_await execute(std::move(on), sql, settings, *there, *place);

@@ -6,6 +6,7 @@
 #include "core/finding.hpp"
 #include "core/gap_words.hpp"
 #include "core/sql_text.hpp"
+#include "core/waiting_slot.hpp"
 #include "preflight/managed.hpp"
 
 namespace walrelay::preflight {
@@ -270,18 +271,13 @@ void look_at_slot(const expectations& wanted, const postgres_facts& facts,
 void look_for_missing_slot(const expectations& wanted, const postgres_facts& facts,
                            const std::optional<earlier_run>& earlier, findings_list& found) {
     if (facts.slot_is_rewinding) {
-        found.error("slot_rewind_unfinished",
-                    "slot " + wanted.slot +
-                        " waits under another name: a rewind broke off; nothing is lost",
-                    "walrelay run, which finishes it");
+        const auto waits = waits_under_another_name(wanted.slot, slot_wait::rewind);
+        found.error("slot_rewind_unfinished", waits.what, waits.remedy);
         return;
     }
     if (facts.slot_waits) {
-        found.error("slot_switch_unfinished",
-                    "slot " + wanted.slot +
-                        " waits under another name: a change of its plugin broke off; nothing is "
-                        "lost",
-                    "walrelay init --switch-plugin, which finishes it");
+        const auto waits = waits_under_another_name(wanted.slot, slot_wait::plugin_switch);
+        found.error("slot_switch_unfinished", waits.what, waits.remedy);
         return;
     }
     const auto backfill = choose_backfill(wanted, facts, earlier, false);

@@ -54,9 +54,10 @@ awaitable<result<void>> take_its_place(connection& sql, std::string slot, const 
 
 /// What waits until the slot is dropped.
 awaitable<result<void>> make_waiting(connection& sql, std::string kept_slot, std::string waiting,
-                                     const found_slot& slot, const failover_setter& let_fail_over) {
-    const auto copied = co_await copy_slot(sql, std::move(kept_slot), waiting, slot.plugin);
-    if (!copied || !slot.failover) {
+                                     const found_slot& wanted,
+                                     const failover_setter& let_fail_over) {
+    const auto copied = co_await copy_slot(sql, std::move(kept_slot), waiting, wanted.plugin);
+    if (!copied || !wanted.failover) {
         co_return copied;
     }
     const auto set = co_await let_fail_over(waiting);
@@ -73,14 +74,18 @@ std::string rewinding_slot_name(const std::string& slot) {
 }
 
 awaitable<result<void>> rewind_slot(connection& sql, std::string slot, std::string kept_slot,
+                                    std::optional<output_plugin> plugin,
                                     failover_setter let_fail_over) {
     if (auto locked = co_await lock_rewind(sql, slot); !locked) {
         co_return locked;
     }
     const auto waiting = rewinding_slot_name(slot);
-    const auto there = co_await find_slot(sql, slot);
+    auto there = co_await find_slot(sql, slot);
     if (!there || !*there) {
         co_return there ? no_such_slot(slot) : there.error();
+    }
+    if (plugin) {
+        (*there)->plugin = to_string(*plugin);
     }
     auto done = co_await make_waiting(sql, std::move(kept_slot), waiting, **there, let_fail_over);
     if (!done) {

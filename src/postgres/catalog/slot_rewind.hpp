@@ -7,6 +7,7 @@
 #pragma once
 
 #include "core/error.hpp"
+#include "core/facts.hpp"
 #include "postgres/catalog/slot_acts.hpp"
 #include "postgres/session/connection.hpp"
 
@@ -24,12 +25,13 @@ namespace walrelay::postgres {
 /// relay's: the bookmark of the place before, `undo-...`, must be there as well.
 [[nodiscard]] boost::asio::awaitable<result<bool>> rewind_waits(connection& sql, std::string slot);
 
-/// Nothing may use the slot. Errors: slot_in_use while a relay streams from it or another session
-/// does this; postgres_unsuitable where one of the two slots is not there; those of
-/// `let_fail_over`, which is called where the slot is one that standbys keep; else those of
-/// server_error.hpp.
+/// The slot keeps its plugin, or gets `plugin`, where that is given. Nothing may use it. Errors:
+/// slot_in_use while a relay streams from it or another session does this; postgres_unsuitable
+/// where one of the two slots is not there; those of `let_fail_over`, which is called where the
+/// slot is one that standbys keep; else those of server_error.hpp.
 [[nodiscard]] boost::asio::awaitable<result<void>> rewind_slot(connection& sql, std::string slot,
                                                                std::string kept_slot,
+                                                               std::optional<output_plugin> plugin,
                                                                failover_setter let_fail_over);
 
 enum class rewind_end {

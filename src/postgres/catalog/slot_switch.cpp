@@ -1,6 +1,7 @@
 #include "postgres/catalog/slot_switch.hpp"
 
 #include "core/sql_text.hpp"
+#include "postgres/catalog/publication_age.hpp"
 #include "postgres/catalog/slot_acts.hpp"
 
 #include <fmt/format.h>
@@ -11,8 +12,6 @@ namespace walrelay::postgres {
 namespace {
 
 using boost::asio::awaitable;
-
-constexpr int version_with_schemas = 150000;
 
 constexpr std::string_view switch_suffix = "_switch";
 
@@ -81,32 +80,15 @@ awaitable<result<void>> switching::lock() {
     co_return *locked ? result<void>{} : is_at_it(wanted_.slot);
 }
 
-/// pgoutput looks a publication up as it was when a change was written. It ends where there was
-/// none (before PostgreSQL 18) or passes the change over (from 18 on, and where a table was not in
-/// it). What is older than the slot's catalog_xmin was there for all that the slot still sends.
 awaitable<result<void>> switching::require_old_publication() {
     if (wanted_.to != output_plugin::pgoutput) {
         co_return result<void>{};
     }
-    std::string rows =
-        "SELECT p.xmin FROM pg_publication AS p WHERE p.pubname = $2 UNION ALL SELECT r.xmin FROM "
-        "pg_publication_rel AS r JOIN pg_publication AS p ON p.oid = r.prpubid WHERE p.pubname = "
-        "$2 AND r.prrelid IS DISTINCT FROM to_regclass('walrelay.control')";
-    if (sql_.version_number() >= version_with_schemas) {
-        rows +=
-            " UNION ALL SELECT n.xmin FROM pg_publication_namespace AS n JOIN pg_publication "
-            "AS p ON p.oid = n.pnpubid WHERE p.pubname = $2";
+    const auto young = co_await younger_than_slot(sql_, wanted_.slot, wanted_.publication);
+    if (!young) {
+        co_return young.error();
     }
-    std::vector<std::string> parameters{wanted_.slot, wanted_.publication};
-    const auto old = co_await sql_.query(
-        "SELECT coalesce(bool_and(age(made.xmin) > age(s.catalog_xmin)), false) FROM "
-        "pg_replication_slots AS s CROSS JOIN (" +
-            rows + ") AS made (xmin) WHERE s.slot_name = $1",
-        std::move(parameters));
-    if (!old) {
-        co_return old.error();
-    }
-    co_return old->flag(0, 0) ? result<void>{} : is_older_than(wanted_);
+    co_return young->empty() ? result<void>{} : is_older_than(wanted_);
 }
 
 /// The copy waits, and the slot is gone.

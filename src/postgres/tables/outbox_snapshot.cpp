@@ -1,6 +1,9 @@
 #include "postgres/tables/outbox_snapshot.hpp"
 
 #include "core/sql_text.hpp"
+#include "postgres/catalog/slot_acts.hpp"
+#include "postgres/catalog/slot_rewind.hpp"
+#include "postgres/catalog/slot_switch.hpp"
 #include "postgres/catalog/table_inspection.hpp"
 #include "postgres/session/fact_reader.hpp"
 #include "postgres/session/run_command.hpp"
@@ -183,14 +186,39 @@ awaitable<result<void>> end_snapshot(connection& sql) {
     return run_command(sql, "COMMIT");
 }
 
+namespace {
+
+awaitable<result<std::optional<slot_wait>>> wait_of(connection& sql, std::string slot) {
+    auto waiting = waiting_slot_name(slot);
+    const auto rewinds = co_await rewind_waits(sql, std::move(slot));
+    if (!rewinds) {
+        co_return rewinds.error();
+    }
+    if (*rewinds) {
+        co_return std::optional(slot_wait::rewind);
+    }
+    const auto switches = co_await find_slot(sql, std::move(waiting));
+    if (!switches) {
+        co_return switches.error();
+    }
+    co_return *switches ? std::optional(slot_wait::plugin_switch) : std::nullopt;
+}
+
+}  // namespace
+
 awaitable<result<slot_progress>> read_slot_progress(connection& sql, std::string slot) {
-    std::vector<std::string> which{std::move(slot)};
+    std::vector<std::string> which{slot};
     const auto rows = co_await sql.query(progress_sql, std::move(which));
     if (!rows) {
         co_return rows.error();
     }
     slot_progress progress;
     if (rows->empty()) {
+        const auto waits = co_await wait_of(sql, std::move(slot));
+        if (!waits) {
+            co_return waits.error();
+        }
+        progress.waits = *waits;
         co_return progress;
     }
     fact_reader reader{*rows};

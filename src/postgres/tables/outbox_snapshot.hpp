@@ -6,6 +6,7 @@
 #include "core/facts.hpp"
 #include "core/lsn.hpp"
 #include "core/outbox_table.hpp"
+#include "core/waiting_slot.hpp"
 #include "postgres/session/connection.hpp"
 #include "postgres/session/row_set.hpp"
 
@@ -13,6 +14,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -54,6 +56,8 @@ struct snapshot_facts {
 /// The slot, as far as it tells whether a row is still to come.
 struct slot_progress {
     bool exists = false;
+    /// It is not there, and everything that it had to send waits in a copy of it.
+    std::optional<slot_wait> waits = {};
     bool active = false;
     /// Its WAL is gone.
     bool lost = false;

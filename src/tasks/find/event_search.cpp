@@ -379,6 +379,7 @@ event_search::outcome<> event_search::look_at_slot() {
     }
     auto& around = found_.around;
     around.slot_exists = slot->exists && !slot->lost;
+    around.slot_waits = slot->waits;
     around.slot_active = slot->active;
     around.confirmed = slot->confirmed;
     around.wal_end = slot->flushed;

@@ -84,7 +84,8 @@ verdict judge(const event_trace& trace, const surroundings& around) {
         return verdict::halted;
     }
     const auto is_late = [](const traced_row& row) { return row.is_of_the_slot == false; };
-    if (!around.slot_exists || std::ranges::all_of(trace.rows, is_late)) {
+    const bool has_slot = around.slot_exists || around.slot_waits;
+    if (!has_slot || std::ranges::all_of(trace.rows, is_late)) {
         return verdict::not_sent;
     }
     // What was committed is flushed, or will be: a row that can be seen ends before that.

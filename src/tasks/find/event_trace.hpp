@@ -5,6 +5,7 @@
 #include "core/error.hpp"
 #include "core/lsn.hpp"
 #include "core/outbox_table.hpp"
+#include "core/waiting_slot.hpp"
 #include "nats/requests/stream_scan.hpp"
 
 #include <cstddef>
@@ -106,6 +107,8 @@ struct event_trace {
 struct surroundings {
     std::string slot = {};
     bool slot_exists = false;
+    /// It does not, and its copy has all that it had.
+    std::optional<slot_wait> slot_waits = {};
     bool slot_active = false;
     lsn confirmed = {};
     /// Where the WAL ended once the rows were read; 0 where the server does not tell.

@@ -3,6 +3,7 @@
 #include "core/joined.hpp"
 #include "core/json_string.hpp"
 #include "core/one_line.hpp"
+#include "core/waiting_slot.hpp"
 #include "preflight/preflight.hpp"
 
 #include <fmt/chrono.h>
@@ -184,7 +185,10 @@ public:
                                          all.subjects.empty() ? "all messages"
                                                               : "subject " + joined(all.subjects),
                                          all.looked_from, all.last_sequence));
-        if (!all.slot_exists) {
+        if (all.slot_waits) {
+            const auto waits = waits_under_another_name(all.slot, *all.slot_waits);
+            line("slot", waits.what + "; fix: " + waits.remedy);
+        } else if (!all.slot_exists) {
             line("slot", all.slot + ": there is none");
         } else {
             const auto end =

@@ -1,7 +1,9 @@
 #include "tasks/replay/kept_stream.hpp"
 
 #include "postgres/catalog/inspector.hpp"
+#include "postgres/catalog/publication_age.hpp"
 #include "postgres/catalog/replay_slot.hpp"
+#include "postgres/catalog/slot_acts.hpp"
 #include "servers/postgres_access.hpp"
 #include "servers/translate.hpp"
 #include "wal/replication_frame.hpp"
@@ -67,10 +69,23 @@ relay::replay_choice choice_of(const postgres::kept_replay& of, const config::se
     return choice;
 }
 
-output_plugin plugin_of(const postgres_facts& facts) {
-    return facts.slot && facts.slot->plugin == to_string(output_plugin::wal2json)
-               ? output_plugin::wal2json
-               : output_plugin::pgoutput;
+bool is_wal2json(const std::string& plugin) {
+    return plugin == to_string(output_plugin::wal2json);
+}
+
+/// The relay's slot can have changed its plugin since the position was kept. pgoutput leaves out
+/// what was written while a table was not in the publication; wal2json never does.
+awaitable<result<output_plugin>> plugin_for(postgres::connection& sql, const postgres_facts& facts,
+                                            std::string kept_slot) {
+    if (facts.slot && is_wal2json(facts.slot->plugin)) {
+        co_return output_plugin::wal2json;
+    }
+    const auto kept = co_await postgres::find_slot(sql, std::move(kept_slot));
+    if (!kept) {
+        co_return kept.error();
+    }
+    co_return *kept&& is_wal2json((*kept)->plugin) ? output_plugin::wal2json
+                                                   : output_plugin::pgoutput;
 }
 
 /// Of all tables: one that was renamed since has another name in the WAL than it has today.
@@ -136,7 +151,11 @@ awaitable<result<std::unique_ptr<kept_stream>>> kept_stream::open(servers::execu
     if (!mappers) {
         co_return mappers.error();
     }
-    const auto plugin = plugin_of(*facts);
+    const auto chosen = co_await plugin_for(sql, *facts, of.kept_slot);
+    if (!chosen) {
+        co_return chosen.error();
+    }
+    const auto plugin = *chosen;
     auto replication = co_await hold_replay_slot(on, settings, of.kept_slot, plugin);
     if (!replication) {
         co_return replication.error();

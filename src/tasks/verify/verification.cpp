@@ -1,6 +1,7 @@
 #include "tasks/verify/verification.hpp"
 
 #include "core/position.hpp"
+#include "core/waiting_slot.hpp"
 #include "postgres/catalog/inspector.hpp"
 #include "postgres/tables/dead_letter_store.hpp"
 #include "postgres/tables/slot_start.hpp"
@@ -346,6 +347,13 @@ verification::outcome<audit::finding_kind> verification::settle() {
         const auto letters = co_await read_dead_letters();
         if (!letters) {
             co_return letters.error();
+        }
+        if (slot->waits) {
+            if (auditor_->open_rows() > 0) {
+                done_.slot_not_read =
+                    waits_under_another_name(settings_.postgres.slot, *slot->waits);
+            }
+            co_return audit::finding_kind::undelivered;
         }
         if (!slot->exists || slot->lost || has_passed(*slot)) {
             break;

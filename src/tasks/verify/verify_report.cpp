@@ -1,6 +1,7 @@
 #include "tasks/verify/verify_report.hpp"
 
 #include "core/json_string.hpp"
+#include "core/waiting_slot.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -71,6 +72,10 @@ std::string what_of(finding_kind kind, const audit::report& report) {
 }
 
 std::string remedy_for_undelivered(const verify_outcome& outcome, const verify_names& names) {
+    if (outcome.slot && outcome.slot->waits) {
+        const auto waits = waits_under_another_name(names.slot, *outcome.slot->waits);
+        return waits.what + ": " + waits.remedy + "; then verify again";
+    }
     if (outcome.halt) {
         return fmt::format("slot {} is halted and still brings them: {}", names.slot,
                            outcome.report.of(finding_kind::missing).count > 0

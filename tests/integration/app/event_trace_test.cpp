@@ -50,6 +50,17 @@ TEST_F(EventTrace, IsAwaitedAsLongAsTheSlotIsNotAtTheEnd) {
     EXPECT_EQ(judged(), verdict::halted);
 }
 
+TEST_F(EventTrace, IsAwaitedOfASlotThatWaitsUnderAnotherName) {
+    around_.slot_exists = false;
+    around_.confirmed = lsn{};
+    around_.wal_end = lsn{};
+    EXPECT_EQ(judged(), verdict::not_sent);
+    around_.slot_waits = slot_wait::plugin_switch;
+    EXPECT_EQ(judged(), verdict::awaited);
+    EXPECT_THAT(said(), HasSubstr("waits under another name"));
+    EXPECT_THAT(said(), HasSubstr("walrelay init --switch-plugin"));
+}
+
 TEST_F(EventTrace, IsForAConsumerOnlyUnderOneOfItsSubjects) {
     around_.consumer = "billing";
     trace_.messages = {{.sequence = 5, .subject = "events.order.paid"}};

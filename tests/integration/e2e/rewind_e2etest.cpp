@@ -193,6 +193,31 @@ TEST_P(Rewind, ThatBrokeOffAfterTheDropIsFinishedByTheNextStart) {
     bench.expect_relayed(bench.committed_ids());
 }
 
+TEST_P(Rewind, ThatBrokeOffHasLostNoRow) {
+    insert(1, 20);
+    ASSERT_EQ(bench.command({"bookmark", "create", "undo-1"}).exit_code, 0);
+    bench.stop();
+    bench.execute(insert_events(21, 30));
+    copy_slot(bench.name() + "_at_before", waiting());
+    drop_slot(bench.name());
+    const auto verified = bench.command({"verify"});
+    EXPECT_EQ(verified.exit_code, 1) << verified.errors;
+    EXPECT_THAT(verified.output, HasSubstr("10 rows are not in the stream, and the slot may"));
+    EXPECT_THAT(verified.output, HasSubstr("a rewind broke off"));
+    EXPECT_THAT(verified.output, Not(HasSubstr("resume --heal")));
+    for (const std::vector<std::string>& words :
+         {std::vector<std::string>{"resume"}, {"resume", "--heal"}, {"resume", "--give-up"}}) {
+        const auto refused = bench.command(words);
+        EXPECT_EQ(refused.exit_code, 3) << words.back() << refused.output;
+        EXPECT_THAT(refused.errors, HasSubstr("a rewind broke off"));
+        EXPECT_THAT(refused.errors, HasSubstr("walrelay run, which finishes it"));
+    }
+    bench.start();
+    bench.expect_relayed(bench.committed_ids());
+    bench.stop();
+    EXPECT_EQ(bench.command({"verify"}).exit_code, 0);
+}
+
 /// The slot that comes back brings it.
 TEST_P(Rewind, ThatBrokeOffHasNotLostARetry) {
     bench.stop();

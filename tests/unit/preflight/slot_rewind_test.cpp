@@ -19,7 +19,9 @@ TEST(PostgresPreflight, TakesASlotThatIsBeingRewoundForNoFirstStart) {
     const auto found = postgres_findings(wanted, facts, {});
     ASSERT_FALSE(can_start(found));
     EXPECT_EQ(found.at(0).code.text(), "slot_rewind_unfinished");
-    EXPECT_THAT(found.at(0).remedy, HasSubstr("walrelay run"));
+    EXPECT_THAT(found.at(0).remedy, HasSubstr("walrelay run, which finishes it"));
+    EXPECT_THAT(found.at(0).remedy, HasSubstr("replay --rewind with --execute"))
+        << "a relay whose slot is halted does not come to it";
 }
 
 TEST(PostgresPreflight, DoesNotMindACopyBesideTheSlot) {
