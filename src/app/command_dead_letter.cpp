@@ -103,29 +103,19 @@ awaitable<read_retries> look_for_retries(servers::executors on, postgres::connec
     co_return std::move(seen->read);
 }
 
-std::string value_of(const postgres::row_set& letters, std::string_view column,
-                     std::size_t row = 0) {
+std::string value_of(const postgres::row_set& letters, std::string_view column) {
     const auto& names = letters.column_names();
     const auto found = std::ranges::find(names, column);
     const auto at = static_cast<std::size_t>(found - names.begin());
-    return found == names.end() ? std::string() : letters.text(row, at);
-}
-
-bool is_open(const postgres::row_set& letters, std::size_t row = 0) {
-    return value_of(letters, "state", row) == "open";
+    return found == names.end() ? std::string() : letters.text(0, at);
 }
 
 /// What to do with those that are open.
-void offer_retry(const postgres::row_set& letters) {
-    for (std::size_t row = 0; row < letters.size(); ++row) {
-        if (is_open(letters, row)) {
-            fmt::print(stderr,
-                       "walrelay dead-letter show {} says more of one; once the cause is gone, "
-                       "walrelay dead-letter retry --all sends the open ones again\n",
-                       value_of(letters, "id", row));
-            return;
-        }
-    }
+void offer_retry(const postgres::row_set& open) {
+    fmt::print(stderr,
+               "walrelay dead-letter show {} says more of one; once the cause is gone, walrelay "
+               "dead-letter retry --all sends the open ones again\n",
+               value_of(open, "id"));
 }
 
 awaitable<int> list(postgres::connection& sql, const tasks::dead_letter_request& request,
@@ -143,7 +133,9 @@ awaitable<int> list(postgres::connection& sql, const tasks::dead_letter_request&
                                             : "no dead letters");
     } else {
         fmt::print("{}", text_table(*rows, width_of_output()));
-        offer_retry(*rows);
+        if (request.open) {
+            offer_retry(*rows);
+        }
     }
     if (static_cast<std::int64_t>(rows->size()) == request.limit) {
         fmt::print(stderr, "these are the newest {}; more with --limit\n", request.limit);
@@ -197,7 +189,7 @@ awaitable<int> show(postgres::connection& sql, const tasks::dead_letter_request&
         fmt::print("    {}\n",
                    tasks::words_on_missing_content(
                        {id, {}, value_of(*letter, "message_id"), value_of(*letter, "reason")}));
-    } else if (is_open(*letter)) {
+    } else if (value_of(*letter, "state") == "open") {
         fmt::print("once the cause is gone: walrelay dead-letter retry {}\n", id);
     }
     co_return exit_done;
