@@ -73,6 +73,10 @@ void add_troubles(std::string& to, const replay_words& words) {
                  counted(plan.too_large, "row") + " above delivery.max_row_bytes " +
                      (plan.too_large == 1 ? "is" : "are") + " left out; fix: raise that limit");
     }
+    for (const auto& each : plan.published_later) {
+        add_line(to, "left out",
+                 "rows from before this was published, if there are any: " + one_line(each));
+    }
 }
 
 /// What the stream takes until it is at a limit; -1 without one.
@@ -235,13 +239,14 @@ std::string json_of_plan(const replay_words& words) {
     const auto& plan = words.plan;
     return fmt::format(
         R"({{"replay":{},"plan":{{"rows":{},"bytes":{},"transactions":{},"wal_bytes":{},)"
-        R"("unmappable":{},"too_large":{},"first_commit":{},"last_commit":{},"tables":{},)"
+        R"("unmappable":{},"too_large":{},"published_later":{},"first_commit":{},)"
+        R"("last_commit":{},"tables":{},)"
         R"("subjects":{},"stream_sequence":{},"stream_has_all":{},"to_stream":{},)"
         R"("rows_there":{}}}}})",
         json_of_replay(words.scope), plan.all.rows, plan.all.bytes, plan.transactions,
-        plan.control_bytes, plan.unmappable, plan.too_large, json_or_null(plan.first_commit),
-        json_or_null(plan.last_commit), json_of_counts(plan.by_table),
-        json_of_counts(plan.by_subject),
+        plan.control_bytes, plan.unmappable, plan.too_large, json_of_names(plan.published_later),
+        json_or_null(plan.first_commit), json_or_null(plan.last_commit),
+        json_of_counts(plan.by_table), json_of_counts(plan.by_subject),
         words.share ? std::to_string(words.share->sequence) : "null",
         words.share && words.share->is_whole,
         words.to_stream.empty() ? "null" : json_string(words.to_stream), words.rows_there);

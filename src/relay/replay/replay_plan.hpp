@@ -32,6 +32,9 @@ struct replay_plan {
     std::vector<std::string> unmappable_named = {};
     /// Rows above delivery.max_row_bytes, which are left out.
     std::uint64_t too_large = 0;
+    /// Parts of the publication that may be younger than the kept position: rows from before it had
+    /// them are not read.
+    std::vector<std::string> published_later = {};
     std::optional<wall_time> first_commit = {};
     std::optional<wall_time> last_commit = {};
     std::optional<position> first = {};

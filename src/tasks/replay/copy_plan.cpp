@@ -28,6 +28,7 @@ awaitable<result<copy_plan>> plan_copy(servers::executors on, const config::sett
     }
     made.there = *there;
     auto& plan = made.plan;
+    plan.published_later = (*past)->published_later();
     const auto read = co_await read_to_the_end(**past, [&](const relay::replayed_row& row) {
         plan.add(row);
         made.rows_there += made.there && row.where.at <= made.there->last.at ? 1U : 0U;

@@ -88,6 +88,18 @@ awaitable<result<output_plugin>> plugin_for(postgres::connection& sql, const pos
                                                    : output_plugin::pgoutput;
 }
 
+/// wal2json knows no publication, and the relay's own slot sends what it sends.
+awaitable<result<std::vector<std::string>>> published_later_than(postgres::connection& sql,
+                                                                 const config::settings& settings,
+                                                                 output_plugin plugin,
+                                                                 std::string kept_slot) {
+    if (plugin == output_plugin::wal2json || kept_slot == settings.postgres.slot) {
+        co_return std::vector<std::string>{};
+    }
+    co_return co_await postgres::younger_than_slot(sql, std::move(kept_slot),
+                                                   settings.postgres.publication);
+}
+
 /// Of all tables: one that was renamed since has another name in the WAL than it has today.
 postgres::start_options options_of(const config::settings& settings, output_plugin plugin,
                                    lsn from) {
@@ -126,10 +138,12 @@ awaitable<result<postgres::connection>> hold_replay_slot(servers::executors on,
 }
 
 kept_stream::kept_stream(postgres::replication_stream stream, relay::replay_reader reader,
-                         const postgres_facts& facts, lineage line)
+                         const postgres_facts& facts, lineage line,
+                         std::vector<std::string> published_later)
     : stream_(std::move(stream)),
       reader_(std::move(reader)),
       line_(std::move(line)),
+      published_later_(std::move(published_later)),
       database_(facts.database),
       reports_each_(facts.sender_timeout > 0ms
                         ? std::min<std::chrono::milliseconds>(5s, facts.sender_timeout / 3)
@@ -156,6 +170,10 @@ awaitable<result<std::unique_ptr<kept_stream>>> kept_stream::open(servers::execu
         co_return chosen.error();
     }
     const auto plugin = *chosen;
+    auto later = co_await published_later_than(sql, settings, plugin, of.kept_slot);
+    if (!later) {
+        co_return later.error();
+    }
     auto replication = co_await hold_replay_slot(on, settings, of.kept_slot, plugin);
     if (!replication) {
         co_return replication.error();
@@ -181,7 +199,7 @@ awaitable<result<std::unique_ptr<kept_stream>>> kept_stream::open(servers::execu
     relay::replay_reader reader(std::move(*mappers), relay::table_catalog(settings.outbox, *facts),
                                 std::move(source), std::move(range), choice_of(of, settings));
     co_return std::make_unique<kept_stream>(std::move(*stream), std::move(reader), *facts,
-                                            std::move(server->line));
+                                            std::move(server->line), std::move(*later));
 }
 
 awaitable<result<relay::replay_read>> kept_stream::next() {

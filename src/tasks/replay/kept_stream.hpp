@@ -16,6 +16,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <vector>
 
 namespace walrelay::tasks {
 
@@ -37,6 +38,12 @@ public:
     [[nodiscard]] const lineage& line() const { return line_; }
     [[nodiscard]] const std::string& database() const { return database_; }
 
+    /// Parts of the publication that may be younger than what is read: rows from before it had them
+    /// are not among it.
+    [[nodiscard]] const std::vector<std::string>& published_later() const {
+        return published_later_;
+    }
+
     /// The next thing that was read; its views live until the next call.
     [[nodiscard]] boost::asio::awaitable<result<relay::replay_read>> next();
     /// To be called often where nothing is read for a while: the server ends a session that it does
@@ -44,7 +51,8 @@ public:
     [[nodiscard]] result<void> stay_alive();
 
     kept_stream(postgres::replication_stream stream, relay::replay_reader reader,
-                const postgres_facts& facts, lineage line);
+                const postgres_facts& facts, lineage line,
+                std::vector<std::string> published_later);
 
 private:
     [[nodiscard]] result<void> report();
@@ -52,6 +60,7 @@ private:
     postgres::replication_stream stream_;
     relay::replay_reader reader_;
     lineage line_;
+    std::vector<std::string> published_later_;
     std::string database_;
     std::chrono::milliseconds reports_each_;
     std::chrono::steady_clock::time_point reported_at_;

@@ -408,6 +408,7 @@ awaitable<result<relay::replay_plan>> plan_replay(servers::executors on,
     if (!past) {
         co_return past.error();
     }
+    plan.published_later = (*past)->published_later();
     const auto read = co_await read_to_the_end(**past, [&](const relay::replayed_row& row) {
         plan.add(row);
         tell({plan.all.rows});

@@ -16,6 +16,7 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
+using testing::Not;
 
 const std::string replay_header = "Walrelay-Replay";
 const std::string original_header = "Walrelay-Original-Position";
@@ -126,6 +127,22 @@ TEST_P(Replay, ShowsThePlanAndWritesNothing) {
                 HasSubstr("has room for 3 messages more; it then refuses messages"));
     const auto json = replay({"--from", "bookmark:before", "--json"});
     EXPECT_THAT(json.output, HasSubstr("\"rows\":5,"));
+}
+
+/// pgoutput does not see its rows from before.
+TEST_P(Replay, NamesATableThatWasPublishedLater) {
+    bench.execute("CREATE TABLE another (id int)");
+    keep_position();
+    insert(1, 5);
+    EXPECT_THAT(replay({"--from", "bookmark:before"}).output, Not(HasSubstr("public.another")));
+    if (bench.plugin() == "wal2json") {
+        return;
+    }
+    bench.execute("ALTER PUBLICATION " + bench.name() + " ADD TABLE another");
+    EXPECT_THAT(replay({"--from", "bookmark:before"}).output,
+                HasSubstr("if there are any: table public.another"));
+    EXPECT_THAT(replay({"--from", "bookmark:before", "--json"}).output,
+                HasSubstr(R"("published_later":["table public.another"])"));
 }
 
 TEST_P(Replay, PublishesEveryRowAgainOnceBesideAWriter) {
