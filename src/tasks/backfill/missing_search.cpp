@@ -10,6 +10,7 @@
 #include "relay/lane/lane.hpp"
 #include "servers/broker_side.hpp"
 #include "servers/postgres_access.hpp"
+#include "servers/stream_loss.hpp"
 #include "servers/translate.hpp"
 #include "servers/unfinished_search.hpp"
 #include "tasks/temporary_place.hpp"
@@ -164,12 +165,24 @@ missing_search::outcome<> missing_search::look_for_holes() {
     if (!facts) {
         co_return facts.error();
     }
-    has_holes_ = facts->stream && removes_replaced(*facts->stream) &&
-                 facts->stream->hole_count() > 0;
-    const bool can_tell = known_ && !known_->is_later.empty();
-    co_return has_holes_ && !can_tell
-        ? stored_or_not(settings_.nats.stream, "walrelay.witness tells nothing of its rows")
-        : result<void>{};
+    const auto& stream = facts->stream;
+    has_holes_ = stream && removes_replaced(*stream) && stream->hole_count() > 0;
+    if (!has_holes_) {
+        co_return result<void>{};
+    }
+    if (!known_ || known_->is_later.empty()) {
+        co_return stored_or_not(settings_.nats.stream,
+                                "walrelay.witness tells nothing of its rows");
+    }
+    const auto seen = co_await servers::evidence_for(on_, settings_, known_->what, *stream);
+    if (!seen) {
+        co_return seen.error();
+    }
+    // What it has lost since was stored as well.
+    const bool holds = relay::judge_stream(known_->what, *seen) == relay::stream_verdict::holds;
+    co_return holds ? result<void>{}
+                    : stored_or_not(settings_.nats.stream,
+                                    "it does not have all that walrelay.witness has seen in it");
 }
 
 result<void> missing_search::require_same_stream(const stream_facts& facts,
@@ -391,7 +404,9 @@ result<void> missing_search::scan_stream() {
 
 /// Of a row that the witness knows: it is not read from its table where there are holes.
 bool missing_search::is_known(const commit_position& at) const {
-    return known_ && !is_of_a_snapshot(at) && at.commit < known_->later_than;
+    // Beside other writers messages are not in the order of their rows.
+    return known_ && settings_.nats.sole_writer && !is_of_a_snapshot(at) &&
+           at.commit < known_->later_than;
 }
 
 /// Messages can be removed while the stream is read.

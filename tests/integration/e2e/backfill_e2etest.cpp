@@ -443,6 +443,20 @@ TEST_P(HealingOfStates, PublishesNothingWhereItCannotBeToldWhatWasReplaced) {
     EXPECT_NE(given_up.output.find("Gave up 29 rows"), std::string::npos) << given_up.output;
 }
 
+/// What is gone from its end was stored as well, and is not there.
+TEST_P(HealingOfStates, TakesNothingForReplacedThatTheStreamHasLost) {
+    relay_states();
+    the_witness_knows("pg_current_snapshot()", "pg_current_wal_lsn()");
+    bench.execute("UPDATE walrelay.witness SET sequence = 31, position = ''");
+    drop_slot();
+    EXPECT_EQ(bench.command({"run"}).exit_code, 3);
+    EXPECT_EQ(bench.command({"resume", "--heal"}).exit_code, 0);
+    const auto refused = bench.command({"run"});
+    EXPECT_EQ(refused.exit_code, 3);
+    EXPECT_NE(refused.errors.find("max_msgs_per_subject"), std::string::npos) << refused.errors;
+    EXPECT_EQ(last_sequence(), 30U);
+}
+
 INSTANTIATE_TEST_SUITE_P(Plugins, HealingOfStates, both_plugins(), plugin_name);
 
 TEST_P(Healing, PublishesAgainWhatAnEarlierHealingHasPublished) {
