@@ -239,8 +239,8 @@ constexpr const char* not_retried_again =
     "list shows whether it was sent, failed or is lost";
 constexpr const char* not_dropped =
     "and was not dropped: the relay sends its row when it reads the retry, which cannot be taken "
-    "back; fix: let the relay read it (walrelay dead-letter list then shows another state), then "
-    "drop it";
+    "back; fix: let the relay read it (walrelay dead-letter list then shows another state; where "
+    "the slot is gone for good, once walrelay init --new-slot has made another), then drop it";
 
 /// Those that were retried, and those that could not be.
 int print_retries(const tasks::dead_letter_request& request, const postgres::row_set& retried,

@@ -7,6 +7,7 @@
 #include "postgres/catalog/own_tables.hpp"
 #include "postgres/catalog/plugin_probe.hpp"
 #include "postgres/catalog/row_counter.hpp"
+#include "postgres/catalog/slot_acts.hpp"
 #include "postgres/catalog/slot_rewind.hpp"
 #include "postgres/catalog/slot_switch.hpp"
 #include "postgres/catalog/table_inspection.hpp"
@@ -187,12 +188,11 @@ boost::asio::awaitable<result<void>> inspect_slot(connection& sql, std::string s
     if (rows.has_error()) {
         co_return rows.error();
     }
-    std::vector<std::string> waiting{waiting_slot_name(slot)};
-    const auto waits = co_await sql.query(queries::slot, std::move(waiting));
-    if (waits.has_error()) {
+    const auto waits = co_await find_slot(sql, waiting_slot_name(slot));
+    if (!waits) {
         co_return waits.error();
     }
-    facts.slot_waits = !waits->empty();
+    facts.slot_waits = *waits && !(*waits)->is_lost();
     const auto rewinds = co_await rewind_waits(sql, slot);
     if (!rewinds) {
         co_return rewinds.error();

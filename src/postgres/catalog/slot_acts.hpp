@@ -20,6 +20,9 @@ struct found_slot {
     bool active = false;
     /// Standbys keep a copy of it (PostgreSQL 17 and newer).
     bool failover = false;
+
+    /// Its WAL is gone: it sends nothing any more, and cannot be copied.
+    [[nodiscard]] bool is_lost() const { return wal_status == "lost"; }
 };
 
 /// Nothing if this database has no such logical slot.

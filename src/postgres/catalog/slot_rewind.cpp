@@ -101,7 +101,7 @@ awaitable<result<void>> rewind_slot(connection& sql, std::string slot, std::stri
 
 awaitable<result<bool>> rewind_waits(connection& sql, std::string slot) {
     const auto waits = co_await find_slot(sql, rewinding_slot_name(slot));
-    if (!waits || !*waits) {
+    if (!waits || !*waits || (*waits)->is_lost()) {
         co_return waits ? result<bool>(false) : waits.error();
     }
     const auto readable = co_await sql.query(

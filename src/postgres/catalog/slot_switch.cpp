@@ -132,7 +132,7 @@ awaitable<result<void>> switching::run() {
     if (!waits) {
         co_return waits.error();
     }
-    if (!*slot && !*waits) {
+    if (!*slot && (!*waits || (*waits)->is_lost())) {
         co_return is_missing(wanted_.slot);
     }
     if (!*slot) {

@@ -201,7 +201,8 @@ awaitable<result<std::optional<slot_wait>>> wait_of(connection& sql, std::string
     if (!switches) {
         co_return switches.error();
     }
-    co_return *switches ? std::optional(slot_wait::plugin_switch) : std::nullopt;
+    const bool has_all = *switches && !(*switches)->is_lost();
+    co_return has_all ? std::optional(slot_wait::plugin_switch) : std::nullopt;
 }
 
 }  // namespace

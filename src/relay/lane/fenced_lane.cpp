@@ -120,7 +120,6 @@ lane_verdict fenced_lane::on_duplicate(std::uint64_t index, std::uint64_t sequen
 
 lane_verdict fenced_lane::hold(std::uint64_t index, publish_outcome said) {
     at(index).sent = false;
-    // The reply that says so is counted when it is taken.
     held_ = {index, std::move(said)};
     return lane_verdict::carry_on;
 }

@@ -42,6 +42,7 @@ void stored_rows::add(std::uint64_t sequence, const std::optional<position>& whe
         first_sequence_ = sequence;
     }
     least_ = std::min(least_.value_or(where->at), where->at);
+    last_ = where->at;
     if (where->at.commit < wanted_.since) {
         leading_ += newest_ ? 0U : 1U;
         return;
@@ -77,8 +78,8 @@ void stored_rows::end(bool from_the_beginning, removed_messages removed) {
         return;
     }
     // Published once more, an event would come after newer ones of its subject, and replace them.
-    if (removed == removed_messages::replaced) {
-        floor_ = newest_;
+    if (removed == removed_messages::replaced && last_ && last_->commit >= wanted_.since) {
+        floor_ = last_;
     } else if (removed == removed_messages::oldest && from_the_beginning && least_ &&
                least_->commit >= wanted_.since) {
         floor_ = least_;

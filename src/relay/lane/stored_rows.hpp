@@ -120,6 +120,8 @@ private:
     std::uint64_t first_sequence_ = 0;
     /// The first, unless somebody else wrote it.
     std::optional<commit_position> least_;
+    /// The last in the order of the stream: those of before can be forged.
+    std::optional<commit_position> last_;
     std::uint64_t last_sequence_ = 0;
     std::optional<commit_position> newest_;
     std::optional<commit_position> floor_;

@@ -166,7 +166,8 @@ missing_search::outcome<> missing_search::look_for_holes() {
         co_return facts.error();
     }
     const auto& stream = facts->stream;
-    has_holes_ = stream && removes_replaced(*stream) && stream->hole_count() > 0;
+    has_holes_ =
+        stream && removes_replaced(*stream) && stream->hole_count() + stream->removed_count() > 0;
     if (!has_holes_) {
         co_return result<void>{};
     }
@@ -179,7 +180,8 @@ missing_search::outcome<> missing_search::look_for_holes() {
         co_return seen.error();
     }
     // What it has lost since was stored as well.
-    const bool holds = relay::judge_stream(known_->what, *seen) == relay::stream_verdict::holds;
+    const bool holds = known_->what.sequence > 0 &&
+                       relay::judge_stream(known_->what, *seen) == relay::stream_verdict::holds;
     co_return holds ? result<void>{}
                     : stored_or_not(settings_.nats.stream,
                                     "it does not have all that walrelay.witness has seen in it");
@@ -365,7 +367,7 @@ result<void> missing_search::scan_stream() {
         }
         const auto where = parse_position(one.position);
         ++behind;
-        if (where && is_known(where->at)) {
+        if (where && line_.shares(*where) && is_known(where->at)) {
             known_to = one.sequence;
             behind = 0;
         }
@@ -392,10 +394,11 @@ result<void> missing_search::scan_stream() {
     if (!read) {
         return read;
     }
-    const auto not_known = stream_sequence_ - std::max(known_to, first - 1);
     if (removes_replaced(stream->facts())) {
-        const auto holes = stream_sequence_ + 1 - first - messages;
-        if (auto ended = end_scan(holes, not_known - behind); !ended) {
+        const auto begin = std::max<std::uint64_t>(std::min(first, counted_from), 1);
+        const auto not_known = stream_sequence_ - std::max(known_to, begin - 1);
+        const auto gone = stream_sequence_ + 1 - begin - messages;
+        if (auto ended = end_scan(gone, not_known - behind); !ended) {
             return ended;
         }
     }
@@ -410,8 +413,8 @@ bool missing_search::is_known(const commit_position& at) const {
 }
 
 /// Messages can be removed while the stream is read.
-result<void> missing_search::end_scan(std::uint64_t holes, std::uint64_t new_holes) {
-    if (!heals() || holes == 0) {
+result<void> missing_search::end_scan(std::uint64_t gone, std::uint64_t newly_gone) {
+    if (!heals() || gone == 0) {
         return {};
     }
     if (!has_holes_) {
@@ -420,7 +423,7 @@ result<void> missing_search::end_scan(std::uint64_t holes, std::uint64_t new_hol
                          " were removed while it was compared with the tables; it is compared "
                          "again"};
     }
-    has_new_holes_ = new_holes > 0;
+    has_new_holes_ = newly_gone > 0;
     return {};
 }
 
@@ -455,7 +458,8 @@ missing_search::outcome<> missing_search::read_dead_letters(postgres::connection
 /// are older than the first one that the stream holds are older than walrelay's first run. What
 /// limits have removed from the stream's beginning was older, too.
 result<void> missing_search::excuse_what_is_older() {
-    if (!heals() || (start_ && removed_messages_ == 0)) {
+    // Of a stream of states only rows were read that come after all that is known to be stored.
+    if (!heals() || has_holes_ || (start_ && removed_messages_ == 0)) {
         return {};
     }
     const std::string older =

@@ -91,7 +91,7 @@ private:
     outcome<> read_witness();
     outcome<> look_for_holes();
     [[nodiscard]] bool is_known(const commit_position& at) const;
-    result<void> end_scan(std::uint64_t holes, std::uint64_t new_holes);
+    result<void> end_scan(std::uint64_t gone, std::uint64_t newly_gone);
     /// An error where the stream that was read is not the one that the witness names: what it lacks
     /// says nothing of what was stored.
     [[nodiscard]] result<void> require_same_stream(const stream_facts& facts,
@@ -119,10 +119,10 @@ private:
     std::unique_ptr<audit::missing_rows> missing_;
     std::optional<postgres::slot_start> start_;
     std::optional<postgres::read_witness_row> known_;
-    /// Messages are gone from between others: what the witness knows to be stored is not looked for
-    /// in the stream, which need not have it any more.
+    /// Newer ones have replaced messages: what the witness knows to be stored is not looked for in
+    /// the stream, which need not have it any more.
     bool has_holes_ = false;
-    /// Some of them were newer than what the witness names.
+    /// Some of them were newer than what the witness knows.
     bool has_new_holes_ = false;
     /// What the rows are sorted by, of the row that was read last.
     std::optional<postgres::cell> last_time_;

@@ -386,7 +386,7 @@ TEST_P(Healing, DoesNotPublishAgainWhatLimitsHaveRemoved) {
     EXPECT_TRUE(log_has("10 rows of public.outbox_events")) << bench.relay().log();
 }
 
-/// A stream of states: row 1 has a subject of its own, and of rows 2 to 30 the last one is left.
+/// A stream of states: row 2 has a subject of its own, and of the others the last one is left.
 class HealingOfStates : public Healing {
 protected:
     void relay_states() {
@@ -396,8 +396,9 @@ protected:
                                .max_messages_per_subject = 1});
         bench.set_outbox("[[outbox]]\ntable = 'outbox_events'\nsubject = '%.{aggregate_id}'");
         bench.start();
-        bench.execute(insert_event(1, "rare"));
-        bench.execute(insert_events(2, 30));
+        bench.execute(insert_event(1));
+        bench.execute(insert_event(2, "rare"));
+        bench.execute(insert_events(3, 30));
         ASSERT_TRUE(bench.confirmed_reaches(bench.wal_end())) << bench.relay().log();
         bench.stop();
         ASSERT_EQ(last_sequence(), 30U);
@@ -424,7 +425,7 @@ TEST_P(HealingOfStates, PublishesNoneThatANewerOneHasReplaced) {
     ASSERT_TRUE(bench.confirmed_reaches(bench.wal_end())) << bench.relay().log();
     bench.stop();
     EXPECT_EQ(last_sequence(), 32U);
-    EXPECT_EQ(sorted_ids(), sorted({event_id(1), event_id(32)}));
+    EXPECT_EQ(sorted_ids(), sorted({event_id(2), event_id(32)}));
 }
 
 TEST_P(HealingOfStates, PublishesNothingWhereItCannotBeToldWhatWasReplaced) {
@@ -439,8 +440,8 @@ TEST_P(HealingOfStates, PublishesNothingWhereItCannotBeToldWhatWasReplaced) {
     EXPECT_EQ(last_sequence(), 30U);
     const auto given_up = bench.command({"resume", "--give-up"});
     EXPECT_EQ(given_up.exit_code, 0) << given_up.output << given_up.errors;
-    // 28 were replaced, and one was never published.
-    EXPECT_NE(given_up.output.find("Gave up 29 rows"), std::string::npos) << given_up.output;
+    // 27 were replaced, and one was never published; of the first one it is known.
+    EXPECT_NE(given_up.output.find("Gave up 28 rows"), std::string::npos) << given_up.output;
 }
 
 /// What is gone from its end was stored as well, and is not there.

@@ -192,6 +192,11 @@ TEST(StoredRows, TakeWhatANewerMessageMayHaveReplacedForStored) {
         states.add(50, on(second_timeline, at(200, 150)), "a");
         states.end(false, removed_messages::replaced);
         EXPECT_EQ(states.has(at(150, 120), ""), !has_holes);
+        stored_rows forged(wanted);
+        forged.add(49, on(second_timeline, at(900, 890)), "forged");
+        forged.add(50, on(second_timeline, at(200, 150)), "a");
+        forged.end(false, removed_messages::replaced);
+        EXPECT_FALSE(forged.has(at(300, 290), ""));
         EXPECT_TRUE(states.has(at(200, 150), "a"));
         EXPECT_FALSE(states.has(at(200, 151), ""));
     }
