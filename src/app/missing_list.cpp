@@ -64,7 +64,7 @@ awaitable<result<missing_list>> look_for_missing(servers::executors on,
     missing_list missing{.count = found.count};
     missing.removed_rows = done->report.removed_rows;
     missing.removed_messages = done->removed_messages;
-    missing.deleted_messages = done->report.deleted_messages;
+    missing.replaced_messages = done->replaced_messages;
     for (const auto& each : found.named) {
         missing.rows.push_back({each.table, each.id, each.message_id, each.rows});
     }
@@ -115,15 +115,15 @@ std::string text_of_removed(const missing_list& missing) {
         return "";
     }
     const bool is_one = missing.removed_rows == 1;
-    const bool from_the_middle = missing.deleted_messages > 0;
-    const auto messages = missing.removed_messages + missing.deleted_messages;
+    const bool are_replaced = missing.replaced_messages > 0;
+    const auto messages = missing.removed_messages + missing.replaced_messages;
     return fmt::format(
         "{} in no message {} not counted: {} older than what the stream holds{}, and {} gone from "
         "{} by its limits or a purge",
         counted(missing.removed_rows, "row"), is_one ? "is" : "are", is_one ? "it is" : "they are",
-        from_the_middle ? ", or known to have been stored" : "",
+        are_replaced ? ", or known to have been stored" : "",
         counted(messages, "message") + (messages == 1 ? " is" : " are"),
-        from_the_middle ? "the stream" : "the stream's beginning");
+        are_replaced ? "the stream" : "the stream's beginning");
 }
 
 std::string short_text_of(const missing_list& missing) {

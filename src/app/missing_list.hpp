@@ -36,8 +36,8 @@ struct missing_list {
     /// stream's beginning.
     std::uint64_t removed_rows = 0;
     std::uint64_t removed_messages = 0;
-    /// And from between those that are there.
-    std::uint64_t deleted_messages = 0;
+    /// And from between others, where newer ones of their subjects replace messages.
+    std::uint64_t replaced_messages = 0;
 };
 
 /// Which rows are compared, and how many of the missing ones are named.

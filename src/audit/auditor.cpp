@@ -315,7 +315,7 @@ result<report> auditor::conclude(finding_kind open_ones) {
 
 /// Which they are is known once all open rows are.
 result<void> auditor::choose_removed(finding_kind open_ones) {
-    const auto from_the_middle = report_.deleted_messages;
+    const auto from_the_middle = are_replaced_ ? report_.deleted_messages : 0;
     if (!removed_ || removed_messages_ + from_the_middle == 0 ||
         open_ones != finding_kind::missing) {
         return {};

@@ -77,7 +77,11 @@ public:
     [[nodiscard]] result<void> add_message(const streamed_message& one);
 
     /// So many messages have been removed from the stream's beginning, where rows are excused.
-    void expect_removed(std::uint64_t messages) { removed_messages_ = messages; }
+    /// Where messages are replaced, those that are gone from between others count as well.
+    void expect_removed(std::uint64_t messages, bool are_replaced = false) {
+        removed_messages_ = messages;
+        are_replaced_ = are_replaced;
+    }
 
     /// What the database is now, read after the messages, so that none of them can be newer.
     /// Without it no message counts as orphaned.
@@ -158,6 +162,7 @@ private:
     std::vector<rows_without_id> without_id_;
     std::optional<removed_rows> removed_;
     std::uint64_t removed_messages_ = 0;
+    bool are_replaced_ = false;
     /// What is compared has begun in the stream.
     bool begun_;
     std::uint64_t last_sequence_ = 0;

@@ -1,7 +1,7 @@
 // Which rows that are in no message can have been in one of those that were removed from the
 // stream. From its beginning limits, and a purge, take the oldest messages, which are of the oldest
-// rows. From its middle a limit for each subject, or the purge of one, takes any: there only a row
-// that is known to have been stored can have been in one.
+// rows. From its middle a limit for each subject takes any: there only a row that is known to have
+// been stored can have been in one.
 //
 //     add*, { is_stored }*, { is_open }*, choose, has*
 //

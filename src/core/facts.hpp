@@ -407,6 +407,9 @@ struct stream_facts {
         const auto span = message_count == 0 ? 0 : last_sequence - first_sequence + 1;
         return span - std::min(span, message_count);
     }
+    /// A newer message takes the place of one of its subject, so that holes are no loss. Without
+    /// such a limit nobody knows what has made them.
+    [[nodiscard]] bool replaces_messages() const { return max_messages_per_subject > 0; }
 };
 
 /// What the broker says to publishes that it takes none of: they are tried, and not made.

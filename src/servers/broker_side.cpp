@@ -36,9 +36,9 @@ result<std::shared_ptr<const relay::stored_rows>> stored_in(
     const auto facts = scan->facts();
     const auto removed = facts.removed_count() + facts.hole_count() == 0
                              ? relay::removed_messages::none
-                         : facts.max_messages_per_subject > 0 ? relay::removed_messages::replaced
-                         : facts.removed_count() > 0          ? relay::removed_messages::oldest
-                                                              : relay::removed_messages::none;
+                         : facts.replaces_messages() ? relay::removed_messages::replaced
+                         : facts.removed_count() > 0 ? relay::removed_messages::oldest
+                                                     : relay::removed_messages::none;
     for (auto count = first_look;; count *= growth) {
         const auto from = facts.last_sequence - std::min(count, facts.last_sequence) + 1;
         const bool from_the_beginning = from <= std::max<std::uint64_t>(facts.first_sequence, 1);

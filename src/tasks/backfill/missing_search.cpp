@@ -48,10 +48,6 @@ error nothing_in_common(const std::string& stream, const std::string& older) {
             "(nats.stream); if only some: outbox.pending and postgres.snapshot = \"pending\""};
 }
 
-bool removes_replaced(const stream_facts& stream) {
-    return stream.max_messages_per_subject > 0;
-}
-
 /// A limit for each subject has removed messages from between others.
 error stored_or_not(const std::string& stream, const std::string& why) {
     return {errc::postgres_unsuitable,
@@ -167,7 +163,7 @@ missing_search::outcome<> missing_search::look_for_holes() {
     }
     const auto& stream = facts->stream;
     has_holes_ =
-        stream && removes_replaced(*stream) && stream->hole_count() + stream->removed_count() > 0;
+        stream && stream->replaces_messages() && stream->hole_count() + stream->removed_count() > 0;
     if (!has_holes_) {
         co_return result<void>{};
     }
@@ -394,7 +390,7 @@ result<void> missing_search::scan_stream() {
     if (!read) {
         return read;
     }
-    if (removes_replaced(stream->facts())) {
+    if (stream->facts().replaces_messages()) {
         const auto begin = std::max<std::uint64_t>(std::min(first, counted_from), 1);
         const auto not_known = stream_sequence_ - std::max(known_to, begin - 1);
         const auto gone = stream_sequence_ + 1 - begin - messages;

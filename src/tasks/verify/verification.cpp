@@ -80,6 +80,8 @@ boost::asio::awaitable<result<verify_outcome>> verification::run() {
         co_return found.error();
     }
     done_.report = std::move(*found);
+    done_.replaced_messages =
+        stream_->facts().replaces_messages() ? done_.report.deleted_messages : 0;
     done_.snapshot_end = snapshot_.end;
     const auto looked = co_await look_at_requests();
     if (!looked) {
@@ -154,9 +156,8 @@ verification::outcome<> verification::begin() {
     co_return make_auditor();
 }
 
-/// Where all that the witness names is gone from the stream's beginning, or messages are gone from
-/// its middle, rows that are not later than it were in what is gone. Whoever may not look at it
-/// does without.
+/// Where all that the witness names is gone from the stream's beginning, or messages were replaced,
+/// rows that are not later than it were in what is gone. Whoever may not look at it does without.
 boost::asio::awaitable<void> verification::look_at_witness() {
     // Not within the snapshot, which an error would end, and not before it: no row is younger.
     auto other = co_await servers::open_sql(on_.loop, settings_);
@@ -178,7 +179,7 @@ boost::asio::awaitable<void> verification::look_at_witness() {
     const auto seen = co_await servers::evidence_for(on_, settings_, what, stream_->facts());
     const auto& facts = stream_->facts();
     const bool is_gone = facts.removed_count() + facts.counts_from > what.sequence;
-    if (seen && (is_gone || facts.hole_count() > 0) &&
+    if (seen && (is_gone || replaced_count() > 0) &&
         relay::judge_stream(what, *seen) == relay::stream_verdict::holds) {
         rows_.were_stored("NOT (" + (*known)->is_later + ")");
     }
@@ -278,7 +279,7 @@ result<void> verification::read_first_messages() {
     const auto counted_from = stream_->facts().counts_from;
     done_.removed_messages =
         std::max(stream_->facts().removed_count(), begins - std::min(begins, counted_from));
-    auditor_->expect_removed(done_.removed_messages);
+    auditor_->expect_removed(done_.removed_messages, stream_->facts().replaces_messages());
     return read;
 }
 

@@ -77,7 +77,10 @@ TEST_P(RemovedRows, EndsWhereLimitsHaveRemovedAllMessages) {
     EXPECT_TRUE(says(resumed.output, "4 rows in no message are not counted"));
 }
 
-TEST_P(RemovedRows, EndsWhereMessagesOfTheMiddleAreGoneThatAreKnownToHaveBeenStored) {
+TEST_P(RemovedRows, EndsWhereMessagesAreReplacedThatAreKnownToHaveBeenStored) {
+    bench.broker().create({.name = bench.stream_name(),
+                           .subjects = {bench.name() + ".>"},
+                           .max_messages_per_subject = 100});
     halt_wrongly({2, 3});
     bench.execute(
         "UPDATE walrelay.witness SET snapshot = (SELECT snapshot FROM walrelay.slot_start)");

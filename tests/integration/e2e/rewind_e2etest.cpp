@@ -26,12 +26,6 @@ protected:
         bench.start();
         ASSERT_EQ(bench.command({"bookmark", "create", "before"}).exit_code, 0);
     }
-    void TearDown() override {
-        bench.execute(
-            "SELECT pg_drop_replication_slot(slot_name) FROM pg_replication_slots WHERE slot_name "
-            "LIKE '" +
-            bench.name() + "\\_%'");
-    }
 
     void insert(std::uint64_t first, std::uint64_t last) {
         bench.execute(insert_events(first, last));
