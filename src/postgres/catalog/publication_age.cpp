@@ -7,9 +7,9 @@ namespace {
 
 using boost::asio::awaitable;
 
-constexpr int version_with_schemas = 150000;
+constexpr int version_with_published_schemas = 150000;
 
-constexpr const char* parts_sql = R"sql(
+constexpr const char* part_ages_sql = R"sql(
 SELECT 0, 'publication ' || p.pubname, p.xmin FROM pg_publication AS p WHERE p.pubname = $2
  UNION ALL
 SELECT 0, 'publication ' || $2, NULL::xid
@@ -21,7 +21,7 @@ SELECT 1, 'table ' || n.nspname || '.' || c.relname, r.xmin
  WHERE p.pubname = $2 AND r.prrelid IS DISTINCT FROM to_regclass('walrelay.control')
 )sql";
 
-constexpr const char* schemas_sql = R"sql(
+constexpr const char* schema_ages_sql = R"sql(
  UNION ALL
 SELECT 2, 'schema ' || s.nspname, n.xmin
   FROM pg_publication_namespace AS n JOIN pg_publication AS p ON p.oid = n.pnpubid
@@ -32,9 +32,9 @@ SELECT 2, 'schema ' || s.nspname, n.xmin
 
 awaitable<result<std::vector<std::string>>> younger_than_slot(connection& sql, std::string slot,
                                                               std::string publication) {
-    std::string parts = parts_sql;
-    if (sql.version_number() >= version_with_schemas) {
-        parts += schemas_sql;
+    std::string parts = part_ages_sql;
+    if (sql.version_number() >= version_with_published_schemas) {
+        parts += schema_ages_sql;
     }
     std::vector<std::string> parameters{std::move(slot), std::move(publication)};
     const auto rows = co_await sql.query(
