@@ -23,6 +23,17 @@ boost::asio::awaitable<result<std::uint64_t>> describe(nats::connect_options to,
     co_return nats::set_description(to, text);
 }
 
+relay::removed_messages removed_from(const stream_facts& stream) {
+    if (stream.removed_count() + stream.hole_count() == 0) {
+        return relay::removed_messages::none;
+    }
+    if (stream.replaces_messages()) {
+        return relay::removed_messages::replaced;
+    }
+    return stream.removed_count() > 0 ? relay::removed_messages::oldest
+                                      : relay::removed_messages::none;
+}
+
 /// Reads from further and further back until it is far enough.
 result<std::shared_ptr<const relay::stored_rows>> stored_in(
     const nats::connect_options& to, const relay::stored_rows_request& wanted,
@@ -34,11 +45,7 @@ result<std::shared_ptr<const relay::stored_rows>> stored_in(
         return scan.error();
     }
     const auto facts = scan->facts();
-    const auto removed = facts.removed_count() + facts.hole_count() == 0
-                             ? relay::removed_messages::none
-                         : facts.replaces_messages() ? relay::removed_messages::replaced
-                         : facts.removed_count() > 0 ? relay::removed_messages::oldest
-                                                     : relay::removed_messages::none;
+    const auto removed = removed_from(facts);
     for (auto count = first_look;; count *= growth) {
         const auto from = facts.last_sequence - std::min(count, facts.last_sequence) + 1;
         const bool from_the_beginning = from <= std::max<std::uint64_t>(facts.first_sequence, 1);

@@ -48,6 +48,36 @@ error nothing_in_common(const std::string& stream, const std::string& older) {
             "(nats.stream); if only some: outbox.pending and postgres.snapshot = \"pending\""};
 }
 
+/// Which messages a stream still has.
+class seen_messages {
+public:
+    /// In their order. `is_known`: the witness knows that the rows of all before it were stored.
+    void add(std::uint64_t sequence, bool is_known) {
+        first_ = first_.value_or(sequence);
+        ++count_;
+        ++behind_;
+        if (is_known) {
+            known_to_ = sequence;
+            behind_ = 0;
+        }
+    }
+    [[nodiscard]] const std::optional<std::uint64_t>& first() const { return first_; }
+    /// How many of `begin` to `last` it has not.
+    [[nodiscard]] std::uint64_t gone_since(std::uint64_t begin, std::uint64_t last) const {
+        return last + 1 - begin - count_;
+    }
+    /// And of those behind the last known one.
+    [[nodiscard]] std::uint64_t newly_gone_since(std::uint64_t begin, std::uint64_t last) const {
+        return last - std::max(known_to_, begin - 1) - behind_;
+    }
+
+private:
+    std::optional<std::uint64_t> first_;
+    std::uint64_t count_ = 0;
+    std::uint64_t known_to_ = 0;
+    std::uint64_t behind_ = 0;
+};
+
 /// A limit for each subject has removed messages from between others.
 error stored_or_not(const std::string& stream, const std::string& why) {
     return {errc::postgres_unsuitable,
@@ -142,7 +172,7 @@ missing_search::outcome<> missing_search::read_witness() {
         co_return sql.error();
     }
     auto slot = settings_.postgres.slot;
-    const auto known =
+    auto known =
         co_await postgres::read_witness(*sql, std::move(slot), line_.origin.system_identifier);
     if (!known) {
         co_return known.error().code == errc::postgres_unsuitable ? result<void>{} : known.error();
@@ -340,33 +370,17 @@ result<void> missing_search::scan_stream() {
     }
     removed_messages_ = stream->facts().removed_count();
     const auto counted_from = stream->facts().counts_from;
-    const auto removed_before = [&](std::uint64_t first) {
-        removed_messages_ = std::max(removed_messages_, first - std::min(first, counted_from));
-    };
     const auto last_sequence = stream->facts().last_sequence;
     const auto looked_at =
         relay::look_back_over(servers::relay_options_of(settings_).lane.window_messages);
-    std::uint64_t first = 0;
-    std::uint64_t messages = 0;
-    // Up to here the stream's rows are no later than the witness; so many messages are behind.
-    std::uint64_t known_to = 0;
-    std::uint64_t behind = 0;
+    seen_messages seen;
     asked_message asked{known_ ? known_->what.sequence : 0};
     auto read = stream->read([&](const nats::scanned_message& one) -> result<void> {
         if (given_up_ || on_.given_up.stop_requested()) {
             return servers::search_given_up(settings_.nats.stream);
         }
-        if (messages++ == 0) {
-            // Limits go on removing until the first one is read.
-            first = one.sequence;
-            removed_before(first);
-        }
         const auto where = parse_position(one.position);
-        ++behind;
-        if (where && line_.shares(*where) && is_known(where->at)) {
-            known_to = one.sequence;
-            behind = 0;
-        }
+        seen.add(one.sequence, where && line_.shares(*where) && is_known(where->at));
         if (one.sequence == asked.sequence) {
             asked.where = where;
             asked.id = one.id;
@@ -383,18 +397,17 @@ result<void> missing_search::scan_stream() {
         return missing_->add_message(one.id);
     });
     stream_sequence_ = stream->read_to();
-    if (messages == 0) {
-        first = stream_sequence_ + 1;
-        removed_before(first);
-    }
+    // Limits go on removing until the first one is read.
+    const auto first = seen.first().value_or(stream_sequence_ + 1);
+    removed_messages_ = std::max(removed_messages_, first - std::min(first, counted_from));
     if (!read) {
         return read;
     }
     if (stream->facts().replaces_messages()) {
         const auto begin = std::max<std::uint64_t>(std::min(first, counted_from), 1);
-        const auto not_known = stream_sequence_ - std::max(known_to, begin - 1);
-        const auto gone = stream_sequence_ + 1 - begin - messages;
-        if (auto ended = end_scan(gone, not_known - behind); !ended) {
+        const auto ended = end_scan(seen.gone_since(begin, stream_sequence_),
+                                    seen.newly_gone_since(begin, stream_sequence_));
+        if (!ended) {
             return ended;
         }
     }
