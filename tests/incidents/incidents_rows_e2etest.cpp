@@ -20,15 +20,21 @@ protected:
         return letters;
     }
 
-    /// With what the list of the open ones offers. A retry that comes before the relay has learnt
-    /// that the cause is gone fails as the row did.
+    /// With what the list of the open ones offers: a retry that comes before the relay has learnt
+    /// that the cause is gone fails as the row did, and is offered again. None is offered where all
+    /// are on their way.
     void is_sent_again() {
+        int retries = 0;
         ASSERT_TRUE(eventually(patience, [&] {
             const auto listed = bench.command({"dead-letter", "list", "--open"});
-            const auto retried = run_offer(listed.errors, "dead-letter retry");
-            EXPECT_EQ(retried.exit_code, 0) << retried.output << retried.errors;
+            if (!has(listed.output, "no open dead letters")) {
+                const auto retried = run_offer(listed.errors, "dead-letter retry");
+                EXPECT_EQ(retried.exit_code, 0) << retried.output << retried.errors;
+                ++retries;
+            }
             return stored_ids().size() >= bench.committed_ids().size();
         })) << relay->process().log();
+        EXPECT_GE(retries, 1);
     }
 };
 

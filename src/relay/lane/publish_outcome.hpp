@@ -8,6 +8,7 @@
 #include "core/error.hpp"
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
