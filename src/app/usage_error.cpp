@@ -52,16 +52,23 @@ bool has_flag(const CLI::App& command, const std::string& name) {
     return std::find(names.begin(), names.end(), name) != names.end();
 }
 
-/// The command that was given, or else the first one that has the flag; null where none has.
-const CLI::App* command_with(const CLI::App& program, const std::string& flag) {
+/// The command that `flag` belongs behind, such as "dead-letter list": the one that was given, or
+/// else the first that has it.
+std::optional<std::string> place_of_flag(const CLI::App& program, const std::string& flag) {
     const auto given = program.get_subcommands();
-    if (!given.empty()) {
-        return has_flag(*given.front(), flag) ? given.front() : nullptr;
-    }
     const auto all = program.get_subcommands({});
-    const auto found = std::find_if(all.begin(), all.end(),
-                                    [&](const auto* each) { return has_flag(*each, flag); });
-    return found == all.end() ? nullptr : *found;
+    const std::vector<const CLI::App*> commands =
+        given.empty() ? std::vector<const CLI::App*>(all.begin(), all.end())
+                      : std::vector<const CLI::App*>(given.begin(), given.end());
+    for (const auto* const each : commands) {
+        if (has_flag(*each, flag)) {
+            return each->get_name();
+        }
+        if (const auto place = place_of_flag(*each, flag)) {
+            return each->get_name() + ' ' + *place;
+        }
+    }
+    return std::nullopt;
 }
 
 std::string fix(const understood& of, const std::optional<std::string>& meant,
@@ -80,10 +87,10 @@ std::string unknown_argument(const understood& of, const std::vector<std::string
                                          [](const auto& each) { return each.starts_with('-'); });
     if (flag != unknown.end()) {
         const auto name = flag->substr(0, flag->find('='));
-        if (const auto* const takes_it = command_with(*of.command, name)) {
+        if (const auto place = place_of_flag(*of.command, name)) {
             return "the flag " + name +
-                   " stands before the command; fix: write it after it: " + of.name + ' ' +
-                   takes_it->get_name() + ' ' + name + " ...";
+                   " stands before the command; fix: write it after it: " + of.name + ' ' + *place +
+                   ' ' + name + " ...";
         }
         return of.name + " has no flag " + one_line(name) +
                fix(of, nearest(name, flags_of(*of.command)), "flags");
