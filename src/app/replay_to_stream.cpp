@@ -11,7 +11,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdio>
+#include <string_view>
 #include <utility>
 
 namespace walrelay::app {
@@ -19,18 +21,44 @@ namespace {
 
 using boost::asio::awaitable;
 
-int show_outcome(const tasks::copy_outcome& done, const std::string& stream) {
-    fmt::print("published {} into stream {}, which ends with sequence {}\n",
-               counted(done.published, "row"), stream, done.last_sequence);
-    if (done.left_out == 0) {
+constexpr std::string_view left_out_earlier = ", which an earlier run has left out";
+
+/// Returns the exit code.
+int name_left_out(const tasks::left_out_rows& left_out, const std::string& stream,
+                  std::string_view when) {
+    if (left_out.count == 0) {
         return exit_done;
     }
-    fmt::print(stderr, "walrelay: {} {} not in stream {}:\n", counted(done.left_out, "row"),
-               done.left_out == 1 ? "is" : "are", stream);
-    for (const auto& each : done.left_out_named) {
+    fmt::print(stderr, "walrelay: {} {} not in stream {}{}{}\n", counted(left_out.count, "row"),
+               left_out.count == 1 ? "is" : "are", stream, when, left_out.named.empty() ? "" : ":");
+    for (const auto& each : left_out.named) {
         fmt::print(stderr, "  {}\n", one_line(each));
     }
+    if (left_out.count > left_out.named.size()) {
+        fmt::print(stderr, "  {} more, which are not named here\n",
+                   left_out.count - left_out.named.size());
+    }
     return exit_findings;
+}
+
+std::string why_nothing(const tasks::copy_plan& planned, const std::string& stream) {
+    if (planned.left_out_there.count > 0) {
+        return "stream " + stream + " ends with the range";
+    }
+    return planned.rows_there == 0 ? "no rows in the range"
+                                   : "stream " + stream + " has all of the range";
+}
+
+/// `there` are those that earlier runs have left out.
+int show_outcome(const tasks::copy_outcome& done, const tasks::left_out_rows& there,
+                 const std::string& stream) {
+    if (!done.broken_off) {
+        fmt::print("published {} into stream {}, which ends with sequence {}\n",
+                   counted(done.published, "row"), stream, done.last_sequence);
+    }
+    const auto earlier = name_left_out(there, stream, left_out_earlier);
+    const auto now = name_left_out(done.left_out, stream, "");
+    return done.broken_off ? refuse(*done.broken_off) : std::max(earlier, now);
 }
 
 int show_plan(const config::settings& settings, const tasks::replay_request& request,
@@ -45,7 +73,8 @@ int show_plan(const config::settings& settings, const tasks::replay_request& req
         return exit_done;
     }
     fmt::print("{}", text_of_plan(words));
-    if (planned.plan.all.rows > planned.rows_there) {
+    name_left_out(planned.left_out_there, request.to_stream, left_out_earlier);
+    if (planned.rows_left > 0) {
         fmt::print("nothing has been done yet; run the same command with --execute to do it\n");
     }
     return exit_done;
@@ -53,7 +82,7 @@ int show_plan(const config::settings& settings, const tasks::replay_request& req
 
 awaitable<int> copy_rows(servers::executors on, postgres::connection& sql,
                          const config::settings& settings, postgres::kept_replay scope,
-                         tasks::copy_wish wanted) {
+                         tasks::copy_wish wanted, tasks::left_out_rows there) {
     const auto stream = wanted.stream;
     fmt::print("{} to publish into stream {}; if this is broken off, the same command goes on\n",
                counted(wanted.rows_planned, "row"), stream);
@@ -66,7 +95,7 @@ awaitable<int> copy_rows(servers::executors on, postgres::connection& sql,
     if (!done) {
         co_return refuse(done.error());
     }
-    co_return show_outcome(*done, stream);
+    co_return show_outcome(*done, there, stream);
 }
 
 }  // namespace
@@ -110,21 +139,21 @@ awaitable<int> replay_to_stream(servers::executors on, postgres::connection& sql
     if (!request.execute) {
         co_return show_plan(settings, request, scope, *planned);
     }
-    const auto rows = planned->plan.all.rows - planned->rows_there;
+    const auto rows = planned->rows_left;
     if (rows > request.limit_rows) {
         co_return too_many(rows, request.limit_rows);
     }
     if (rows == 0) {
-        fmt::print("{}; nothing was done\n", planned->plan.all.rows == 0
-                                                 ? std::string("no rows in the range")
-                                                 : "stream " + stream + " has all of the range");
-        co_return exit_done;
+        fmt::print("{}; nothing was done\n", why_nothing(*planned, stream));
+        co_return name_left_out(planned->left_out_there, stream, left_out_earlier);
     }
     tasks::copy_wish wanted{stream, std::nullopt, rows};
     if (planned->there) {
         wanted.after = planned->there->last;
     }
-    co_return co_await copy_rows(std::move(on), sql, settings, std::move(scope), std::move(wanted));
+    auto left_out = planned->left_out_there;
+    co_return co_await copy_rows(std::move(on), sql, settings, std::move(scope), std::move(wanted),
+                                 std::move(left_out));
 }
 
 }  // namespace walrelay::app

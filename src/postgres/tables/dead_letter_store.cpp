@@ -89,22 +89,19 @@ SELECT $1, $2, $3, nullif($4, ''), '{}',
     ON CONFLICT (position) DO NOTHING
 )sql";
 
-/// Such a row has no place in the WAL that anybody knows. One without an id is counted: whoever
-/// compares does not miss as many of its table. {0}: the slot's column, {1}: its value.
+/// Such a row has no place in the WAL that anybody knows, and rows of two tables, or two rows of
+/// one, can have the same id: each is on record and answers for one. {0}: the slot's column, {1}:
+/// its value.
 constexpr const char* leave_out_format = R"sql(
 INSERT INTO walrelay.dead_letter (position, source_schema, source_table, message_id, headers,
                                   reason, error_code, attempts, committed_at, retries{0})
-SELECT format('left out of %s: %s', $1::text,
-              CASE WHEN row.message_id = '' THEN 'no message id, ' || gen_random_uuid()
-                   WHEN octet_length(row.message_id) <= 1000 THEN row.message_id
-                   ELSE left(row.message_id, 200) || '...' || md5(row.message_id) END),
+SELECT format('left out of %s: %s', $1::text, gen_random_uuid()),
        row.source_schema, row.source_table, nullif(row.message_id, ''), '{{}}',
        format('left out at %s: neither in the stream nor brought by slot %s',
               date_trunc('second', now()), $1::text),
        0, 0, timestamptz 'epoch' + row.created_at * interval '1 microsecond', -1{1}
   FROM unnest($2::text[], $3::text[], $4::text[], $5::bigint[])
        AS row (source_schema, source_table, message_id, created_at)
-    ON CONFLICT (position) DO NOTHING
 )sql";
 
 /// A slot sends the transactions whose commits end after what it has confirmed.

@@ -34,8 +34,17 @@ SELECT pg_catalog.format_type(a.atttypid, -1)
    AND a.attnum > 0 AND NOT a.attisdropped
 )sql";
 
-constexpr const char* dead_letters_of_ids_sql =
-    "SELECT message_id FROM walrelay.dead_letter WHERE message_id = ANY ($1::pg_catalog.text[])";
+/// $2 and $3 are the other outboxes, whose rows can have the same ids. Letters of a table that is
+/// none of them, such as a partition, count.
+constexpr const char* dead_letters_of_ids_sql = R"sql(
+SELECT letter.message_id FROM walrelay.dead_letter AS letter
+ WHERE letter.message_id = ANY ($1::pg_catalog.text[])
+   AND NOT EXISTS (SELECT FROM ROWS FROM (pg_catalog.unnest($2::pg_catalog.text[]),
+                                          pg_catalog.unnest($3::pg_catalog.text[]))
+                            AS other (source_schema, source_table)
+                    WHERE other.source_schema = letter.source_schema
+                      AND other.source_table = letter.source_table)
+)sql";
 
 bool is_no_value(std::string_view sqlstate) {
     return sqlstate.starts_with("22");
@@ -78,11 +87,17 @@ awaitable<result<row_cleaner>> row_cleaner::begin(connection sql, const outbox_t
             co_return set.error();
         }
     }
+    auto others = outboxes;
+    std::erase(others, table.table);
     auto path = co_await use_fragment_path(sql, std::move(outboxes));
     if (!path) {
         co_return path.error();
     }
     row_cleaner made{std::move(sql), table, std::move(path->open_schemas)};
+    for (auto& each : others) {
+        made.other_schemas_.push_back(std::move(each.schema));
+        made.other_tables_.push_back(std::move(each.name));
+    }
     co_return std::move(made);
 }
 
@@ -249,7 +264,8 @@ awaitable<result<std::vector<std::string>>> row_cleaner::there_among(rows_by_val
 
 awaitable<result<std::vector<std::string>>> row_cleaner::dead_among(std::vector<std::string> ids) {
     std::vector<std::string> dead;
-    std::vector<std::string> which{array_literal(ids)};
+    std::vector<std::string> which{array_literal(ids), array_literal(other_schemas_),
+                                   array_literal(other_tables_)};
     const auto rows = co_await sql_.ask(dead_letters_of_ids_sql, std::move(which));
     if (rows.has_error()) {
         const auto& state = rows.error().sqlstate;

@@ -44,7 +44,7 @@ public:
     /// Those of the values of which there are rows. Errors: as above.
     [[nodiscard]] boost::asio::awaitable<result<std::vector<std::string>>> there_among(
         rows_by_value rows);
-    /// Those of the ids that are message ids of dead letters.
+    /// Those of the ids that are message ids of dead letters, other than those of other outboxes.
     [[nodiscard]] boost::asio::awaitable<result<std::vector<std::string>>> dead_among(
         std::vector<std::string> ids);
     void close() { sql_.close(); }
@@ -64,6 +64,8 @@ private:
     connection sql_;
     const outbox_table* table_;
     std::vector<std::string> open_schemas_;
+    std::vector<std::string> other_schemas_ = {};
+    std::vector<std::string> other_tables_ = {};
 };
 
 }  // namespace walrelay::postgres

@@ -19,16 +19,23 @@ namespace {
 
 using boost::asio::awaitable;
 
-/// A slot of that name was there before: what was published then was published, if it was here.
+/// A slot of that name was there before: what was published then was published, if it was here. $6
+/// says that it was elsewhere.
 constexpr const char* keep_sql = R"sql(
 INSERT INTO walrelay.slot_start AS kept (slot, lsn, snapshot, published, system_identifier)
 VALUES ($1, $2::pg_lsn, $3::pg_snapshot, nullif($4, 'unknown'), nullif($5, '')::numeric)
     ON CONFLICT (slot) DO UPDATE
        SET made_at = now(), lsn = excluded.lsn, snapshot = excluded.snapshot,
            published = CASE WHEN $4 IN ('pending', 'all') THEN $4
-                            WHEN kept.system_identifier <> excluded.system_identifier
+                            WHEN $6::bool OR
+                                 kept.system_identifier <> excluded.system_identifier
                             THEN excluded.published ELSE kept.published END,
            system_identifier = excluded.system_identifier
+)sql";
+
+/// By way of jsonb: the column came after 0.2.0.
+constexpr const char* kept_by_sql = R"sql(
+SELECT to_jsonb(s) ->> 'system_identifier' FROM walrelay.slot_start AS s WHERE slot = $1
 )sql";
 
 /// Where the table is of 0.2.0 and the role may not alter it.
@@ -110,6 +117,18 @@ awaitable<result<bool>> is_of_another(connection& sql, std::string slot, system_
         co_return here.error();
     }
     co_return here->has_value() && *here != written_by;
+}
+
+/// Whether what is kept of a slot of this name is another server's.
+awaitable<result<bool>> was_kept_elsewhere(connection& sql, std::string slot) {
+    std::vector<std::string> which{slot};
+    const auto rows = co_await sql.query(kept_by_sql, std::move(which));
+    if (!rows || rows->empty()) {
+        co_return rows ? result<bool>(false) : rows.error();
+    }
+    const auto& written_by = rows->at(0, 0);
+    auto system = written_by ? system_name(*written_by) : system_name{};
+    co_return co_await is_of_another(sql, std::move(slot), std::move(system));
 }
 
 /// A slot's snapshot ends with the last commit that it has met. Where the transactions after that
@@ -211,8 +230,13 @@ awaitable<result<void>> keep_slot_start(connection& sql, snapshot_slot from, std
     if (!here) {
         co_return here.error();
     }
-    std::vector<std::string> values{std::move(slot), to_string(from.consistent_point), *snapshot,
-                                    std::move(published), here->value_or("")};
+    const auto was_elsewhere = co_await was_kept_elsewhere(sql, slot);
+    if (!was_elsewhere) {
+        co_return was_elsewhere.error();
+    }
+    std::vector<std::string> values{std::move(slot),    to_string(from.consistent_point),
+                                    *snapshot,          std::move(published),
+                                    here->value_or(""), *was_elsewhere ? "true" : "false"};
     const auto kept = co_await write(sql, std::move(values), std::move(outboxes));
     if (kept.has_error()) {
         co_return explain_use(kept.error(), sql, own_table::slot_start);

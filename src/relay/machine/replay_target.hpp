@@ -12,6 +12,7 @@
 #include "core/position.hpp"
 #include "relay/machine/stream_owner.hpp"
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -45,6 +46,8 @@ struct replayed_before {
     /// The row of its first message; nothing where that is not there any more.
     std::optional<position> first = {};
     position last = {};
+    /// How many messages it has; nothing where some are gone.
+    std::optional<std::uint64_t> messages = {};
 };
 
 /// Whether a range that begins with the row `begins` leaves no row out between the stream's and its

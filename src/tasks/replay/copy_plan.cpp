@@ -3,9 +3,74 @@
 #include "tasks/replay/kept_stream.hpp"
 #include "tasks/replay/stream_target.hpp"
 
+#include <algorithm>
+#include <utility>
+
 namespace walrelay::tasks {
+namespace {
 
 using boost::asio::awaitable;
+
+/// Divides the rows of a range into those that a stream has, those that it was not given, and those
+/// that are to come.
+class rows_of_range {
+public:
+    rows_of_range(const target_sight& target, std::string to_subject, copy_plan& made)
+        : target_(target), to_subject_(std::move(to_subject)), made_(made) {}
+
+    void add(const relay::replayed_row& row);
+    /// Once all are added. Errors: those of joins_replayed.
+    [[nodiscard]] result<void> complete(const std::string& stream);
+
+private:
+    const target_sight& target_;
+    std::string to_subject_;
+    copy_plan& made_;
+    std::optional<position> first_;
+    /// The first that the stream takes.
+    std::optional<position> begins_;
+    std::uint64_t rows_before_ = 0;
+};
+
+void rows_of_range::add(const relay::replayed_row& row) {
+    const auto& there = target_.before;
+    first_ = first_.value_or(row.where);
+    const bool comes = !there || row.where.at > there->last.at;
+    made_.rows_left += comes ? 1U : 0U;
+    rows_before_ += comes ? 0U : 1U;
+    if (comes && begins_) {
+        return;
+    }
+    const auto why = why_left_out(row, target_.limits, to_subject_);
+    if (!why) {
+        begins_ = begins_.value_or(row.where);
+    } else if (!comes) {
+        made_.left_out_there.add(row.where, *why);
+    }
+}
+
+result<void> rows_of_range::complete(const std::string& stream) {
+    const auto& there = target_.before;
+    if (!there) {
+        return {};
+    }
+    if (begins_) {
+        if (auto joins = relay::joins_replayed(stream, *begins_, *there); !joins) {
+            return joins;
+        }
+    }
+    // Those that it has refused are known by their number alone, and only where all messages are
+    // of this range.
+    auto& left_out = made_.left_out_there;
+    if (there->messages && there->first && first_ && first_->at <= there->first->at) {
+        const auto stored = std::min(*there->messages, rows_before_);
+        left_out.count = std::max(left_out.count, rows_before_ - stored);
+    }
+    made_.rows_there = rows_before_ - left_out.count;
+    return {};
+}
+
+}  // namespace
 
 awaitable<result<copy_plan>> plan_copy(servers::executors on, const config::settings& settings,
                                        postgres::connection& sql, postgres::kept_replay of,
@@ -26,22 +91,21 @@ awaitable<result<copy_plan>> plan_copy(servers::executors on, const config::sett
     if (!there) {
         co_return there.error();
     }
-    made.there = *there;
+    made.there = there->before;
     auto& plan = made.plan;
     plan.published_later = (*past)->published_later();
+    rows_of_range rows(*there, of.to_subject, made);
     const auto read = co_await read_to_the_end(**past, [&](const relay::replayed_row& row) {
         plan.add(row);
-        made.rows_there += made.there && row.where.at <= made.there->last.at ? 1U : 0U;
+        rows.add(row);
         tell({plan.all.rows});
     });
     if (!read) {
         co_return read.error();
     }
-    if (made.there && plan.first) {
-        const auto joins = relay::joins_replayed(stream, *plan.first, *made.there);
-        if (!joins) {
-            co_return joins.error();
-        }
+    const auto joins = rows.complete(stream);
+    if (!joins) {
+        co_return joins.error();
     }
     co_return made;
 }

@@ -8,6 +8,7 @@
 #include "relay/machine/replay_target.hpp"
 #include "relay/replay/replay_plan.hpp"
 #include "servers/run_to_end.hpp"
+#include "tasks/replay/left_out.hpp"
 #include "tasks/replay/replay_work.hpp"
 
 #include <boost/asio/awaitable.hpp>
@@ -24,6 +25,10 @@ struct copy_plan {
     std::optional<relay::replayed_before> there = {};
     /// Rows of the range that it has.
     std::uint64_t rows_there = 0;
+    /// Rows from before its last message that it does not have, since an earlier run left them out.
+    left_out_rows left_out_there = {};
+    /// Rows that are still to be read, also those that cannot be messages.
+    std::uint64_t rows_left = 0;
 };
 
 /// Reads the whole range and writes nothing. Errors: those of look_at_target and joins_replayed as

@@ -3,7 +3,6 @@
 #include "core/change.hpp"
 #include "core/instant.hpp"
 #include "relay/checkpoint/tail_doubt.hpp"
-#include "relay/intake/control_row.hpp"
 #include "relay/intake/size_limits.hpp"
 #include "relay/lane/lane.hpp"
 #include "relay/machine/backoff.hpp"
@@ -55,7 +54,7 @@ public:
         lane_->set_history(past_->line());
     }
 
-    awaitable<result<copy_outcome>> run();
+    awaitable<copy_outcome> run();
 
 private:
     /// Until there is a connection on which the lane goes on.
@@ -81,6 +80,12 @@ private:
     void tell();
     /// And with the history of the row that is held, once the window is empty.
     awaitable<result<void>> be_connected();
+    /// Up to the next thing to wait for. Errors: why it cannot go on.
+    awaitable<result<void>> go_further();
+    /// Acks have come for all of the range.
+    [[nodiscard]] bool is_acked() const { return ended_ && lane_->empty() && !held_; }
+    /// Acks are words: the stream itself is looked at once more.
+    awaitable<result<void>> look_at_the_end();
 
     servers::executors on_;
     stream_target target_;
@@ -267,7 +272,7 @@ void stream_copy::take_reply(const nats::reply& answer) {
 
 void stream_copy::leave_refused_out() {
     const auto where = lane_->refused_message().where;
-    done_.leave_out(where, lane_->last_trouble());
+    done_.left_out.add(where, lane_->last_trouble());
     lane_->set_refused_aside();
     lane_->settle_waiting({where.at});
 }
@@ -293,12 +298,10 @@ void stream_copy::admit(const position& where, const message& content) {
     auto& into = lane_->vacancy();
     into = content;
     into.where = where;
-    if (!to_subject_.empty()) {
-        into.subject = relay::replayed_subject(to_subject_, content.subject);
-    }
+    move_subject(into, to_subject_);
     if (const auto fits = limits_.check(into); !fits) {
         into.clear(kept_content_bytes);
-        done_.leave_out(where, fits.error().what);
+        done_.left_out.add(where, fits.error().what);
         return;
     }
     lane_->admit();
@@ -306,7 +309,7 @@ void stream_copy::admit(const position& where, const message& content) {
 
 void stream_copy::take(const relay::replayed_row& row) {
     if (row.unmappable) {
-        done_.leave_out(row.where, row.unmappable->what);
+        done_.left_out.add(row.where, row.unmappable->what);
         return;
     }
     if (lane_->covers(row.where.at)) {
@@ -390,32 +393,45 @@ awaitable<result<void>> stream_copy::be_connected() {
     co_return connected;
 }
 
-awaitable<result<copy_outcome>> stream_copy::run() {
-    for (;;) {
-        if (const auto ready = co_await be_connected(); !ready) {
-            co_return ready.error();
-        }
-        if (const auto read = co_await read_ahead(); !read) {
-            co_return read.error();
-        }
-        send();
-        if (refused_) {
-            co_return *refused_;
-        }
-        if (ended_ && lane_->empty() && !held_) {
-            done_.published = lane_->stored_count();
-            done_.last_sequence = lane_->known_sequence();
-            tell_({done_.published, planned_});
-            co_return std::move(done_);
-        }
-        if (!trouble_ && (!lane_->has_room() || ended_ || held_) && !lane_->empty()) {
-            co_await wait();
-        }
-        tell();
-        if (const auto alive = past_->stay_alive(); !alive) {
-            co_return alive.error();
-        }
+awaitable<result<void>> stream_copy::go_further() {
+    if (auto ready = co_await be_connected(); !ready) {
+        co_return ready;
     }
+    if (auto read = co_await read_ahead(); !read) {
+        co_return read;
+    }
+    send();
+    if (refused_) {
+        co_return *refused_;
+    }
+    if (!trouble_ && (!lane_->has_room() || ended_ || held_) && !lane_->empty()) {
+        co_await wait();
+    }
+    tell();
+    co_return past_->stay_alive();
+}
+
+awaitable<result<void>> stream_copy::look_at_the_end() {
+    lose({errc::broker_lost, "all of it is acked, the stream is looked at"});
+    co_return co_await connect();
+}
+
+awaitable<copy_outcome> stream_copy::run() {
+    result<void> gone_on;
+    while (gone_on && !is_acked()) {
+        gone_on = co_await go_further();
+    }
+    if (gone_on) {
+        gone_on = co_await look_at_the_end();
+    }
+    done_.published = lane_->stored_count();
+    done_.last_sequence = lane_->known_sequence();
+    if (gone_on) {
+        tell_({done_.published, planned_});
+    } else {
+        done_.broken_off = gone_on.error();
+    }
+    co_return std::move(done_);
 }
 
 }  // namespace
@@ -437,9 +453,10 @@ awaitable<result<copy_outcome>> copy_to_stream(servers::executors on,
     stream_copy copy(std::move(on), std::move(*target), std::move(of), std::move(*past),
                      wanted.rows_planned, std::move(tell));
     auto outcome = co_await copy.run();
-    co_return outcome
-        ? std::move(outcome)
-        : result<copy_outcome>(relay::explain_replay_failure(outcome.error(), stream));
+    if (outcome.broken_off) {
+        outcome.broken_off = relay::explain_replay_failure(std::move(*outcome.broken_off), stream);
+    }
+    co_return outcome;
 }
 
 }  // namespace walrelay::tasks

@@ -9,6 +9,7 @@
 #include "postgres/session/connection.hpp"
 #include "postgres/tables/replay_desk.hpp"
 #include "servers/run_to_end.hpp"
+#include "tasks/replay/left_out.hpp"
 #include "tasks/replay/replay_work.hpp"
 
 #include <boost/asio/awaitable.hpp>
@@ -16,7 +17,6 @@
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <vector>
 
 namespace walrelay::tasks {
 
@@ -29,22 +29,16 @@ struct copy_wish {
 
 struct copy_outcome {
     std::uint64_t published = 0;
-    /// Rows that cannot be messages there; the first few of them by name.
-    std::uint64_t left_out = 0;
-    std::vector<std::string> left_out_named = {};
+    /// Rows that cannot be messages there.
+    left_out_rows left_out = {};
     std::uint64_t last_sequence = 0;
-
-    void leave_out(const position& where, const std::string& why) {
-        constexpr std::size_t named_max = 10;
-        ++left_out;
-        if (left_out_named.size() < named_max) {
-            left_out_named.push_back(to_string(where) + ": " + why);
-        }
-    }
+    /// Why it has ended before the end of the range.
+    std::optional<error> broken_off = {};
 };
 
-/// Up to the end of the range. A broker that is away is waited for; where PostgreSQL is lost it
-/// ends, and the same command goes on.
+/// Up to the end of the range, and until the stream was seen to have it. A broker that is away is
+/// waited for; where PostgreSQL is lost it is broken off, and the same command goes on. Errors: it
+/// has not begun.
 [[nodiscard]] boost::asio::awaitable<result<copy_outcome>> copy_to_stream(
     servers::executors on, const config::settings& settings, postgres::connection& sql,
     postgres::kept_replay of, copy_wish wanted, tell_progress tell);

@@ -79,9 +79,8 @@ result<stream_target> target_of(const config::settings& settings, const postgres
     return target;
 }
 
-awaitable<result<std::optional<relay::replayed_before>>> look_at_target(servers::executors on,
-                                                                        const stream_target& target,
-                                                                        const lineage& line) {
+awaitable<result<target_sight>> look_at_target(servers::executors on, const stream_target& target,
+                                               const lineage& line) {
     const auto& settings = target.settings;
     auto events = nothing_is_told();
     auto connected = co_await servers::prepare_broker(
@@ -91,9 +90,12 @@ awaitable<result<std::optional<relay::replayed_before>>> look_at_target(servers:
     }
     const auto& facts = (*connected)->facts();
     const auto& there = facts.stream;
+    target_sight sight;
+    sight.limits.max_payload_bytes = facts.max_payload_bytes;
     if (!there) {
-        co_return std::optional<relay::replayed_before>{};
+        co_return sight;
     }
+    sight.limits.max_message_bytes = there->max_message_bytes;
     const auto last = relay::replay_goes_on_after(settings.nats.stream, target.owner, *there, line);
     if (!last) {
         co_return last.error();
@@ -103,9 +105,12 @@ awaitable<result<std::optional<relay::replayed_before>>> look_at_target(servers:
         co_return *forbids;
     }
     if (!*last) {
-        co_return std::optional<relay::replayed_before>{};
+        co_return sight;
     }
-    relay::replayed_before before{{}, **last};
+    auto& before = sight.before.emplace(relay::replayed_before{{}, **last});
+    if (there->message_count == there->last_sequence) {
+        before.messages = there->message_count;
+    }
     if (there->first_sequence == 1) {
         const auto first = co_await servers::message_of_stream(on.blocking, settings, 1);
         if (!first) {
@@ -113,7 +118,7 @@ awaitable<result<std::optional<relay::replayed_before>>> look_at_target(servers:
         }
         before.first = first->where;
     }
-    co_return std::optional(before);
+    co_return sight;
 }
 
 error takes_no_messages(const std::string& stream, const relay::publish_outcome& said,

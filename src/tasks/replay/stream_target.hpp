@@ -7,6 +7,7 @@
 #include "core/facts.hpp"
 #include "core/lineage.hpp"
 #include "postgres/tables/replay_desk.hpp"
+#include "relay/intake/size_limits.hpp"
 #include "relay/lane/publish_outcome.hpp"
 #include "relay/machine/replay_target.hpp"
 #include "relay/machine/stream_owner.hpp"
@@ -32,9 +33,15 @@ struct stream_target {
                                               const std::string& stream, const lineage& line,
                                               const std::string& database);
 
-/// What the stream has of it; nothing where it is new or not there yet. Errors: those of
-/// replay_goes_on_after and of the connection.
-[[nodiscard]] boost::asio::awaitable<result<std::optional<relay::replayed_before>>> look_at_target(
+struct target_sight {
+    /// What the stream has of it; nothing where it is new or not there yet.
+    std::optional<relay::replayed_before> before = {};
+    /// What it takes.
+    relay::size_limits limits = {};
+};
+
+/// Errors: those of replay_goes_on_after and of the connection.
+[[nodiscard]] boost::asio::awaitable<result<target_sight>> look_at_target(
     servers::executors on, const stream_target& target, const lineage& line);
 
 /// Why the replay ends at an answer of the broker that is unsuitable.

@@ -66,6 +66,18 @@ TEST_P(Cleanup, WhatTheStreamDoesNotHaveStays) {
     EXPECT_EQ(count("true", "walrelay.dead_letter"), "1");
 }
 
+TEST_P(Cleanup, ADeadLetterOfAnotherTableHoldsNoRow) {
+    bench.execute("CREATE TABLE others (LIKE outbox_events INCLUDING ALL)");
+    bench.set_outbox(outbox(one_second) + outbox("", "others"));
+    bench.start();
+    bench.execute("BEGIN; " + insert_events(1, 1) +
+                  "; INSERT INTO others SELECT (e).* FROM (SELECT jsonb_populate_record(e, "
+                  "'{\"aggregate_type\": \"\"}') AS e FROM outbox_events AS e) AS x; COMMIT");
+    ASSERT_TRUE(bench.wait_for_messages(1));
+    EXPECT_TRUE(leaves_only("false", "0"));
+    EXPECT_EQ(count("source_table = 'others'", "walrelay.dead_letter"), "1");
+}
+
 TEST_P(Cleanup, PendingRowsStayUntilTheyAreNot) {
     bench.set_outbox(outbox(std::string(one_second) + "pending = \"status = 'pending'\"\n"));
     bench.start();

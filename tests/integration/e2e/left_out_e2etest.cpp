@@ -122,6 +122,31 @@ TEST_P(LeftOut, RowsThatARunWentOnWithoutAreMissedOnce) {
     expect_that_nobody_is_missed();
 }
 
+/// One of a table's rows with an id does not answer for the other, and no id is too long.
+TEST_P(LeftOut, RowsOfOneIdAreEachOnRecord) {
+    bench.execute("ALTER TABLE outbox_events ADD reference text DEFAULT 'first'");
+    bench.set_outbox(
+        "[[outbox]]\ntable = 'public.outbox_events'\nsubject = '%.all'\nmessage_id = "
+        "'{reference}'");
+    bench.start();
+    bench.execute(insert_event(1));
+    ASSERT_TRUE(bench.wait_for_messages(1));
+    bench.stop();
+    bench.execute("ALTER TABLE outbox_events ALTER reference SET DEFAULT 'lost'");
+    bench.execute(insert_events(2, 3));
+    bench.execute("ALTER TABLE outbox_events ALTER reference SET DEFAULT '" +
+                  std::string(1500, 'x') + "'");
+    bench.execute(insert_events(4, 4));
+    bench.execute("SELECT pg_replication_slot_advance(" + as_literal(bench.name()) +
+                  ", pg_current_wal_lsn())");
+    ASSERT_EQ(bench.command({"run"}).exit_code, 3);
+    const auto given_up = bench.command({"resume", "--give-up"});
+    EXPECT_EQ(given_up.exit_code, 0) << given_up.errors;
+    EXPECT_EQ(bench.session().value_of("SELECT count(*) FROM walrelay.dead_letter"), "3");
+    const auto verified = bench.command({"verify"});
+    EXPECT_EQ(verified.exit_code, 0) << verified.output;
+}
+
 /// They cannot be told apart, but counted: those that the slot still brings are not given up.
 TEST_P(LeftOut, RowsWithoutAnIdThatAnOperatorWentOnWithoutAreMissedOnce) {
     bench.execute("ALTER TABLE outbox_events ADD reference text");

@@ -177,6 +177,38 @@ TEST_P(ReplayToStream, LeavesOutAndNamesWhatTheStreamDoesNotTake) {
     EXPECT_EQ(done.exit_code, 1);
     EXPECT_THAT(done.errors, HasSubstr("1 row is not in stream " + copy()));
     EXPECT_EQ(copied(), 3U);
+    const auto again = bench.command(words({"--execute"}));
+    EXPECT_EQ(again.exit_code, 1) << "a second look makes it no better";
+    EXPECT_THAT(again.output, HasSubstr("ends with the range; nothing was done"));
+    EXPECT_THAT(again.errors, HasSubstr("1 row is not in stream " + copy() +
+                                        ", which an earlier run has left out"));
+    EXPECT_THAT(bench.command(words()).output, HasSubstr("3 rows, up to the one at position"));
+    insert(4, 5);
+    const auto further = bench.command(words({"--execute"}));
+    EXPECT_EQ(further.exit_code, 1);
+    EXPECT_THAT(further.output, HasSubstr("published 2 rows"));
+    EXPECT_THAT(further.errors, HasSubstr("an earlier run has left out"));
+}
+
+/// The first of all, so that the stream begins after it.
+TEST_P(ReplayToStream, GoesOnAfterARowThatIsTooLarge) {
+    const std::string large =
+        "INSERT INTO outbox_events (id, aggregate_id, aggregate_type, event_type, event_data, "
+        "status, version, created_at) VALUES (gen_random_uuid(), 'a', 'order', 'placed', "
+        "jsonb_build_object('x', repeat('x', 100000)), 'pending', 1, now())";
+    bench.execute(large);
+    insert(2, 3);
+    bench.execute(large);
+    ASSERT_TRUE(bench.confirmed_reaches(bench.wal_end()));
+    bench.set_delivery("max_row_bytes = '64KiB'");
+    const auto done = bench.command(words({"--execute"}));
+    EXPECT_EQ(done.exit_code, 1) << done.errors;
+    EXPECT_THAT(done.errors, HasSubstr("2 rows are not in stream " + copy()));
+    const auto again = bench.command(words({"--execute"}));
+    EXPECT_EQ(again.exit_code, 1);
+    EXPECT_THAT(again.errors, HasSubstr("1 row is not in stream " + copy()))
+        << "the one before its last message";
+    EXPECT_EQ(copied(), 2U);
 }
 
 TEST_P(ReplayToStream, WaitsForAStreamThatIsFull) {

@@ -101,5 +101,20 @@ TEST_F(SlotStart, NotesTheServer) {
     EXPECT_TRUE(is_believed());
 }
 
+/// The data of another server were loaded here, where a slot of that name is made.
+TEST_F(SlotStart, TakesOverNothingThatWasPublishedElsewhere) {
+    is_written_by("NULL");
+    writer_->execute("UPDATE walrelay.slot_start SET published = 'all'");
+    witness_is_written_by(elsewhere);
+    auto replication = connect(postgres::connection_kind::replication);
+    const auto made = run(
+        postgres::create_slot_with_snapshot(replication, slot_, output_plugin::pgoutput, false));
+    ASSERT_TRUE(made.has_value()) << to_string(made.error());
+    auto sql = connect();
+    const auto kept = run(postgres::keep_slot_start(sql, *made, "one", "none", {}));
+    ASSERT_TRUE(kept.has_value()) << to_string(kept.error());
+    EXPECT_EQ(writer_->value_of("SELECT published FROM walrelay.slot_start"), "none");
+}
+
 }  // namespace
 }  // namespace walrelay::test
