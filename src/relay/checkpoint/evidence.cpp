@@ -102,6 +102,11 @@ bool is_loss(stream_verdict what) {
 
 bool is_sent_again(const witness& known, const stream_evidence& seen,
                    const std::optional<position>& ends, lsn stands, const lineage& line) {
+    const bool lacks_one_row =
+        is_same_stream(known, seen) && known.where && seen.last_sequence + 1 == known.sequence;
+    if (lacks_one_row) {
+        return line.shares(*known.where) && known.where->at.commit >= stands;
+    }
     return !may_lack_late_rows(known, seen) && ends && line.shares(*ends) &&
            ends->at.commit >= stands;
 }

@@ -65,7 +65,8 @@ enum class stream_verdict {
 
 /// Whether a slot that stands at `stands` of a server of this history sends all that a stream lacks
 /// which ends before what the witness names: rows after its end commit after `ends`, its last
-/// position, unless some were published late.
+/// position, unless some were published late. Of the message that the witness names the row is
+/// known: where that alone is gone, nothing else is asked.
 [[nodiscard]] bool is_sent_again(const witness& known, const stream_evidence& seen,
                                  const std::optional<position>& ends, lsn stands,
                                  const lineage& line);

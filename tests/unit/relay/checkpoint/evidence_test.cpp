@@ -106,6 +106,20 @@ TEST_F(StreamVerdict, HasNothingAgainstAnyStreamWhereNothingWasStored) {
     is(stream_verdict::holds_elsewhere);
 }
 
+TEST_F(StreamVerdict, RowsThatWerePublishedLateAreNotKnownToBeSentAgain) {
+    const lineage line{origin};
+    seen.late_rows = disorder{5, 20};
+    ends(8, at(1500));
+    EXPECT_FALSE(is_sent_again(known, seen, seen.last_where, lsn{900}, line));
+    ends(9, at(1500));
+    EXPECT_TRUE(is_sent_again(known, seen, seen.last_where, lsn{900}, line))
+        << "the row that is named is the only one";
+    EXPECT_TRUE(is_sent_again(known, seen, seen.last_where, lsn{1000}, line));
+    EXPECT_FALSE(is_sent_again(known, seen, seen.last_where, lsn{1001}, line));
+    seen.created = wall_time(std::chrono::seconds(5));
+    EXPECT_FALSE(is_sent_again(known, seen, seen.last_where, lsn{900}, line)) << "made again";
+}
+
 TEST(ExplainedSlot, StandsWhereTheWitnessSaysOrBefore) {
     witness known;
     known.told = lsn{1000};
