@@ -187,8 +187,11 @@ awaitable<int> drop_bookmark(postgres::connection& sql, const config::settings& 
     for (const auto& each : found.replays) {
         if (each.kept_slot == bookmark->slot) {
             co_return fail({errc::slot_in_use,
-                            "a replay that is not finished reads from bookmark " + bookmark->name,
-                            "walrelay replay list shows it; let it end or cancel it first"});
+                            fmt::format("replay {}, which is not finished, reads from bookmark {}",
+                                        each.number, bookmark->name),
+                            fmt::format("walrelay replay resume {0} goes on with it, walrelay "
+                                        "replay cancel {0} gives it up",
+                                        each.number)});
         }
     }
     auto slot = settings.postgres.slot;

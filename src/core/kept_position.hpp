@@ -95,7 +95,7 @@ struct kept_source {
 struct unfinished_replay {
     /// Empty where it reads rows from their table.
     std::string kept_slot = {};
-    /// How far it has come; nothing before its first row.
+    /// How far it has come; before its first row where it begins, if that is known.
     std::optional<lsn> at = {};
     std::int64_t number = 0;
     std::uint64_t rows_planned = 0;

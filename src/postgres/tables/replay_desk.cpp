@@ -41,7 +41,7 @@ SELECT id, slot, state, kept_slot, range_from, range_until, range_last, since, b
        LATERAL (SELECT r.*, stream_sequence AS known_sequence, rows_stored AS known_stored
                   FROM walrelay.replay AS r
                  WHERE slot = $1 AND ($2 = '' OR id = nullif($2, '')::bigint)
-                 ORDER BY id DESC LIMIT 100) AS newest
+                 ORDER BY state = 'running' DESC, id DESC LIMIT 100) AS newest
  ORDER BY id
 )sql";
 

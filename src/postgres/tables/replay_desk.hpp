@@ -80,7 +80,8 @@ struct kept_replay {
 /// Returns its number.
 [[nodiscard]] boost::asio::awaitable<result<std::int64_t>> begin_replay(connection& sql,
                                                                         kept_replay wanted);
-/// The newest 100, oldest of them first; none where there is no table.
+/// Those that run and the newest of the others, at most 100, oldest first; none where there is no
+/// table.
 [[nodiscard]] boost::asio::awaitable<result<std::vector<kept_replay>>> list_replays(
     connection& sql, std::string slot);
 /// Nothing where the slot has no such replay.

@@ -37,10 +37,14 @@ private:
     [[nodiscard]] bool is_over_limit(const kept_position& one) const {
         return one.held_bytes > rules_.max_wal.bytes && holds_more_than_slot(one);
     }
+    /// Not where its place is gone: what was made since under that name has nothing for it.
+    [[nodiscard]] static bool reads_from(const unfinished_replay& each, const kept_position& one) {
+        return each.kept_slot == one.slot &&
+               (!each.at || !one.confirmed || *each.at >= *one.confirmed);
+    }
     [[nodiscard]] bool is_replayed(const kept_position& one) const {
-        return std::ranges::any_of(found_.replays, [&](const unfinished_replay& each) {
-            return each.kept_slot == one.slot;
-        });
+        return std::ranges::any_of(
+            found_.replays, [&](const unfinished_replay& each) { return reads_from(each, one); });
     }
     [[nodiscard]] bool is_dropped(const kept_position& one) const {
         return std::ranges::any_of(
@@ -145,7 +149,7 @@ void planner::make_trail() {
 lsn planner::last_place_for_trail() const {
     auto last = found_.source->confirmed;
     for (const auto& each : found_.replays) {
-        if (each.kept_slot == trail_->slot) {
+        if (reads_from(each, *trail_)) {
             last = std::min(last, each.at.value_or(*trail_->confirmed));
         }
     }

@@ -113,6 +113,35 @@ postgres::start_options options_of(const config::settings& settings, output_plug
     return options;
 }
 
+/// PostgreSQL begins at a slot's own place without a word where it is asked for an earlier one, and
+/// a kept slot can have been moved, or made again, since the range was chosen. It is the copy that
+/// is asked: nobody moves that. A range from 0 on is what the slot has.
+awaitable<result<void>> reaches_back(postgres::connection& sql, const postgres::kept_replay& of,
+                                     lsn begins) {
+    if (begins == lsn{}) {
+        co_return result<void>{};
+    }
+    auto name = postgres::replay_slot_name(of.slot);
+    const auto copy = co_await postgres::find_slot(sql, std::move(name));
+    if (!copy) {
+        co_return copy.error();
+    }
+    const auto place = *copy ? parse_lsn((*copy)->confirmed) : std::nullopt;
+    if (place && *place <= begins) {
+        co_return result<void>{};
+    }
+    const auto number = std::to_string(of.number);
+    co_return error{
+        errc::position_not_kept,
+        "slot " + of.kept_slot +
+            (place ? " stands at LSN " + to_string(*place) : " is at no place that can be read") +
+            ", and the replay begins at LSN " + to_string(begins) +
+            ": it was moved or made again since, and the rows between are in its WAL no more; "
+            "nothing was published now",
+        std::string("walrelay bookmark list shows what is kept; begin there") +
+            (of.number == 0 ? "" : ", after walrelay replay cancel " + number)};
+}
+
 }  // namespace
 
 awaitable<result<postgres::connection>> hold_replay_slot(servers::executors on,
@@ -188,6 +217,10 @@ awaitable<result<std::unique_ptr<kept_stream>>> kept_stream::open(servers::execu
         co_return server.error();
     }
     auto range = range_of(of);
+    const auto reaches = co_await reaches_back(sql, of, range.from.commit);
+    if (!reaches) {
+        co_return reaches.error();
+    }
     auto options = options_of(settings, plugin, range.from.commit);
     auto stream =
         co_await postgres::replication_stream::start(std::move(*replication), std::move(options));

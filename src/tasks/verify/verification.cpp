@@ -375,9 +375,17 @@ verification::outcome<audit::finding_kind> verification::settle() {
     co_return audit::finding_kind::missing;
 }
 
-/// Nobody streams, so that what the slot does not bring now, no relay will bring.
+/// Nobody streams, so that what the slot does not bring now, no relay will bring. Where one has
+/// come meanwhile, what it was told of by then is in the stream, which was read before.
 verification::outcome<audit::finding_kind> verification::settle_with_idle_slot() {
     const auto read = co_await read_slot();
+    const auto slot = co_await postgres::read_slot_progress(*sql_, settings_.postgres.slot);
+    if (!slot) {
+        co_return slot.error();
+    }
+    if (slot->active || slot->confirmed != done_.slot->confirmed) {
+        co_return audit::finding_kind::undelivered;
+    }
     if (read) {
         co_return audit::finding_kind::missing;
     }

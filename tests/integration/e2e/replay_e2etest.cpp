@@ -303,6 +303,35 @@ TEST_P(Replay, IsCancelled) {
     EXPECT_EQ(replayed().size(), 5U) << "what was written is published, by whoever comes next";
 }
 
+/// PostgreSQL begins where the slot stands and says nothing of the rows before.
+TEST_P(Replay, DoesNotGoOnFromAPositionThatWasMovedMeanwhile) {
+    keep_position();
+    insert(1, 5000);
+    bench.stop();
+    {
+        auto command = bench.begin({"replay", "--from", "bookmark:before", "--execute"});
+        ASSERT_TRUE(eventually(patience, [&] {
+            return bench.session().value_of(
+                       "SELECT coalesce(max(rows_written), 0) > 0 FROM "
+                       "walrelay.replay") == "t";
+        })) << command.log();
+        command.kill_9();
+    }
+    ASSERT_TRUE(eventually(patience, [&] {
+        return bench.session().value_of(
+                   "SELECT count(*) FROM pg_replication_slots WHERE slot_name "
+                   "LIKE '%\\_replay'") == "0";
+    }));
+    bench.execute(
+        "SELECT pg_replication_slot_advance(slot_name, pg_current_wal_lsn()) FROM "
+        "pg_replication_slots WHERE slot_name LIKE '%\\_at\\_before'");
+    const auto resumed = replay({"resume", "1"});
+    EXPECT_EQ(resumed.exit_code, 1) << resumed.output;
+    EXPECT_THAT(resumed.errors, HasSubstr("moved or made again"));
+    EXPECT_THAT(resumed.errors, HasSubstr("walrelay replay cancel 1"));
+    EXPECT_THAT(replay({"list"}).output, HasSubstr("running"));
+}
+
 TEST_P(Replay, SaysThatItsBookmarkIsLost) {
     keep_position();
     insert(1, 5);

@@ -203,6 +203,16 @@ TEST_F(KeepPlan, KeepsForAReplayWhatWouldBeDueByTime) {
     EXPECT_EQ(plan().move->to, lsn{400});
 }
 
+/// After a failover without the trail's slot, or a cut: what stands there now has nothing for it.
+TEST_F(KeepPlan, DoesNotWaitForAReplayWhosePlaceIsGone) {
+    rules.max_wal = byte_size{500};
+    replay_from(bookmark(), lsn{1});
+    replay_from(trail(), lsn{1});
+    EXPECT_THAT(dropped(), ElementsAre("s_at_old"));
+    ASSERT_TRUE(plan().move.has_value());
+    EXPECT_EQ(plan().move->to, lsn{600});
+}
+
 TEST_F(KeepPlan, GivesTheSlotRoomWhoeverReplays) {
     found.source->wal_status = "unreserved";
     replay_from(bookmark(), std::nullopt);
@@ -303,8 +313,9 @@ TEST(KeepPlanRules, HoldForWhateverTheServerSays) {
         const auto planned = plan_keeping(rules, found, marks);
         const auto* const trail = find_trail(found);
         const auto is_replayed = [&](const kept_position& of) {
-            return std::ranges::find(found.replays, of.slot, &unfinished_replay::kept_slot) !=
-                   found.replays.end();
+            return std::ranges::any_of(found.replays, [&](const unfinished_replay& each) {
+                return each.kept_slot == of.slot && *each.at >= *of.confirmed;
+            });
         };
         for (const auto& each : planned.drops) {
             ASSERT_TRUE(each.what.is_ours);
