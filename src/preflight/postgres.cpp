@@ -330,6 +330,14 @@ output_plugin choose_plugin(const expectations& wanted, const postgres_facts& fa
     return fits ? output_plugin::wal2json : output_plugin::pgoutput;
 }
 
+std::optional<error> waits_to_make(const expectations& wanted, const postgres_facts& facts) {
+    if (facts.slot || facts.making_waits) {
+        return facts.slot ? std::nullopt : facts.making_waits;
+    }
+    const bool publishes = choose_plugin(wanted, facts) == output_plugin::pgoutput;
+    return publishes && !facts.publication ? facts.publication_waits : std::nullopt;
+}
+
 std::optional<backfill_reason> choose_backfill(const expectations& wanted,
                                                const postgres_facts& facts,
                                                const std::optional<earlier_run>& earlier,

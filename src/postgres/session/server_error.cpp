@@ -112,7 +112,8 @@ error explain_create_slot(const server_report& report, const server_context& con
         return explain_state(report, context);
     }
     const auto what = fmt::format("PostgreSQL did not create the slot {}", context.slot);
-    return {comes_back(code) ? errc::postgres_unsuitable : errc::postgres_lost, what};
+    const error failure{comes_back(code) ? errc::postgres_unsuitable : errc::postgres_lost, what};
+    return with_state_behind(failure, report);
 }
 
 error explain_create_publication(const server_report& report, const server_context& context) {
@@ -129,10 +130,11 @@ error explain_create_publication(const server_report& report, const server_conte
     if (code == sqlstate::duplicate_object || code == sqlstate::unique_violation) {
         return made_meanwhile(fmt::format("the publication {}", context.publication));
     }
-    return {comes_back(code) ? errc::postgres_unsuitable : errc::postgres_lost, what,
-            is_raised(report)  ? std::string(how_past_event_triggers)
-            : comes_back(code) ? "see what PostgreSQL says of the tables"
-                               : ""};
+    const error failure{comes_back(code) ? errc::postgres_unsuitable : errc::postgres_lost, what,
+                        is_raised(report)  ? std::string(how_past_event_triggers)
+                        : comes_back(code) ? "see what PostgreSQL says of the tables"
+                                           : ""};
+    return with_state_behind(failure, report);
 }
 
 /// Whether the words hold this number, which is none if it is 0, after the name of the slot.

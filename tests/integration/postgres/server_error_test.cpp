@@ -174,6 +174,15 @@ TEST(Refusal, SaysWhatKeepsTheServerFromIt) {
     EXPECT_EQ(with_state_behind(failure, {"XX000", "no"}).remedy, "wait");
 }
 
+TEST(Refusal, SaysItWhereverSomethingIsMade) {
+    for (const auto action : {server_action::create_publication, server_action::create_slot}) {
+        const auto failure = explain({"25006", "no"}, {.action = action, .slot = "s"});
+        EXPECT_EQ(failure.code, errc::postgres_lost);
+        EXPECT_THAT(failure.what, HasSubstr("PostgreSQL takes no writes"));
+        EXPECT_THAT(failure.remedy, HasSubstr("default_transaction_read_only"));
+    }
+}
+
 TEST(ServerError, LeadsAroundAnEventTrigger) {
     const auto failure = explain({"P0001", "DDL only through migrations"},
                                  {.action = server_action::create_publication});

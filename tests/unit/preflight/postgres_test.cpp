@@ -478,6 +478,23 @@ TEST(PostgresPreflight, SaysThatTheRoleMayNotCreateThePublication) {
     EXPECT_THAT(found.back().remedy, HasSubstr("as the owner of the tables: CREATE PUBLICATION"));
 }
 
+TEST(PostgresPreflight, LetsAFirstStartWaitForAServerThatTakesNoWrites) {
+    auto facts = sound_facts();
+    const auto slot = facts.slot;
+    facts.publication_waits = error{errc::postgres_lost, "no publication now"};
+    EXPECT_FALSE(waits_to_make(wanted(), facts)) << "there is one";
+    facts.publication.reset();
+    EXPECT_FALSE(waits_to_make(wanted(), facts)) << "that has relayed before";
+    facts.slot.reset();
+    ASSERT_TRUE(waits_to_make(wanted(), facts));
+    EXPECT_EQ(waits_to_make(wanted(), facts)->what, "no publication now");
+    EXPECT_FALSE(waits_to_make(wanted(output_plugin::wal2json), facts)) << "needs none";
+    facts.making_waits = error{errc::postgres_lost, "no table now"};
+    EXPECT_TRUE(waits_to_make(wanted(output_plugin::wal2json), facts));
+    facts.slot = slot;
+    EXPECT_FALSE(waits_to_make(wanted(), facts));
+}
+
 TEST(ChoosePlugin, TakesNoWal2jsonByItselfThatMayBeTooOld) {
     auto facts = sound_facts();
     facts.slot.reset();
