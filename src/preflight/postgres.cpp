@@ -3,6 +3,7 @@
 #include "core/control.hpp"
 #include "core/finding.hpp"
 #include "core/joined.hpp"
+#include "core/pooler_words.hpp"
 #include "core/sql_text.hpp"
 #include "outbox/table_mapper.hpp"
 #include "preflight/columns.hpp"
@@ -28,7 +29,9 @@ namespace {
 
 /// A pooler in between, or pg_hba.conf, refuses roles that may replicate.
 void look_at_replication(const postgres_facts& facts, findings_list& found) {
-    if (!facts.role_replicates && !facts.role_has_replication) {
+    const bool is_of_a_pooler =
+        facts.replication_refused && facts.replication_refused->remedy == how_past_the_pooler;
+    if (!facts.role_replicates && !facts.role_has_replication && !is_of_a_pooler) {
         found.error(
             "role_without_replication",
             "role " + facts.role + " may not replicate: it has no REPLICATION attribute, " +

@@ -1,5 +1,6 @@
 #include "postgres/session/connect_error.hpp"
 
+#include "core/pooler_words.hpp"
 #include "core/sql_text.hpp"
 #include "postgres/session/sqlstate.hpp"
 
@@ -107,6 +108,25 @@ std::optional<error> explain_tls(const server_report& report) {
     return std::nullopt;
 }
 
+/// A server takes replication connections or lacks a right or a free process for them; only what is
+/// in between calls them unknown, or a feature that it lacks. Sources: pgbouncer's src/client.c;
+/// AWS, RDS User Guide, on trouble with RDS Proxy ("Feature not supported: RDS Proxy currently
+/// doesn't support streaming replication mode").
+bool is_of_a_pooler(const server_report& report, const server_context& context) {
+    if (mentions(report, "unsupported startup parameter")) {
+        return true;
+    }
+    // Before it are names of hosts, which may be anything.
+    const auto said = report.message.find("FATAL:");
+    const std::string_view words =
+        std::string_view(report.message).substr(said == std::string::npos ? 0 : said);
+    const auto has = [&](std::string_view each) { return words.find(each) != words.npos; };
+    const bool is_said = !report.sqlstate.empty() || said != std::string::npos;
+    return context.action == server_action::connect_replication &&
+           (report.sqlstate == sqlstate::feature_not_supported ||
+            (is_said && has("replication") && has("support")));
+}
+
 /// Words of libpq and of poolers, which have no code of their own for it. Sources: libpq's
 /// fe-auth.c, fe-connect.c and fe-secure-openssl.c; pgbouncer's src/client.c.
 std::optional<error> explain_known_words(const server_report& report,
@@ -114,17 +134,15 @@ std::optional<error> explain_known_words(const server_report& report,
     if (mentions(report, "no password supplied")) {
         return explain_missing_password(context);
     }
-    if (mentions(report, "unsupported startup parameter")) {
+    if (is_of_a_pooler(report, context)) {
         return refused("a pooler answers in PostgreSQL's place, and takes no replication",
-                       "connect past the pooler: name host and port of PostgreSQL itself in "
-                       "postgres.conninfo");
+                       how_past_the_pooler);
     }
     if (mentions(report, "no such database")) {
         return refused(
             fmt::format("a pooler answers in PostgreSQL's place, and knows no database {}",
                         context.database),
-            "connect past the pooler: name host and port of PostgreSQL itself in "
-            "postgres.conninfo");
+            how_past_the_pooler);
     }
     return explain_tls(report);
 }

@@ -120,6 +120,22 @@ TEST(ServerError, CallsAwayOnlyWhereNobodyHasAnswered) {
     }
 }
 
+TEST(ServerError, RefusesPoolersThatCarryNoReplicationInTheirOwnWords) {
+    const server_context context{.action = server_action::connect_replication, .role = "relay"};
+    const auto* const words = "RDS Proxy currently doesn't support streaming replication mode";
+    const auto* const libpq = "connection to server failed: FATAL:  Feature not supported: ";
+    for (const auto& report :
+         {server_report{"0A000", words}, server_report{"", std::string(libpq) + words}}) {
+        const auto failure = explain(report, context);
+        EXPECT_EQ(failure.code, errc::postgres_refused) << failure.what;
+        EXPECT_THAT(failure.what, HasSubstr("a pooler answers"));
+        EXPECT_THAT(failure.remedy, HasSubstr("connect past the pooler"));
+    }
+    const auto* const away =
+        "connection to server at \"replication.support.example\" failed: timeout expired";
+    EXPECT_EQ(explain({"", away}, context).code, errc::postgres_unavailable);
+}
+
 TEST(Refusal, SortsWhatPassesWhatWaitsAndWhatSomebodyMustDecide) {
     struct sorted {
         outlook what;

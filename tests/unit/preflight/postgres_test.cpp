@@ -1,3 +1,4 @@
+#include "core/pooler_words.hpp"
 #include "preflight/preflight.hpp"
 #include "unit/preflight/sound_facts.hpp"
 
@@ -106,6 +107,10 @@ TEST(PostgresPreflight, SaysWhoRefusesAReplicationConnection) {
     facts.role_has_replication = facts.role_replicates = false;
     facts.replication_refused->server_said = "permission denied to start WAL sender";
     EXPECT_THAT(only_error(facts).what, HasSubstr("(permission denied to start WAL sender)"));
+    // No right would help there.
+    facts.replication_refused->remedy = how_past_the_pooler;
+    EXPECT_EQ(only_error(facts).code.text(), "replication_refused");
+    EXPECT_EQ(only_error(facts).remedy, how_past_the_pooler);
 }
 
 TEST(PostgresPreflight, CountsRowsThatANewSlotNeverSends) {
