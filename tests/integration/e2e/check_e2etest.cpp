@@ -415,6 +415,17 @@ TEST_P(Check, SaysHowManyRowsANewSlotNeverSends) {
     expect_clean();
 }
 
+TEST_P(Check, SaysThemAtAFirstStartAsWell) {
+    bench.create_table();
+    bench.execute(insert_events(1, 3));
+    bench.start();
+    EXPECT_THAT(bench.relay().log(),
+                AllOf(HasSubstr("table public.outbox_events has 3 rows, which slot " +
+                                bench.name() + " will never send"),
+                      HasSubstr("set postgres.snapshot")));
+    bench.stop();
+}
+
 INSTANTIATE_TEST_SUITE_P(, Check, both_plugins(), plugin_name);
 
 }  // namespace
