@@ -309,6 +309,29 @@ TEST_P(DatabaseRotation, ARoleThatWasNeverLetInEndsTheRelay) {
     EXPECT_TRUE(bench.relay().wait_for_log("refused the password of role relay", 0s));
 }
 
+TEST_P(DatabaseRotation, WhatNeverWorkedEndsTheRelayInItsOwnWords) {
+    const auto from_file = [&](const char* name) {
+        return bench.conninfo() + " user=relay passfile=" + (bench.folder() / name).string();
+    };
+    struct way_in {
+        std::string conninfo;
+        const char* words;
+    };
+    for (const auto& [conninfo, words] : {
+             way_in{from_file("nothing"),
+                    "PostgreSQL asks for the password of role relay, and there is none"},
+             way_in{from_file("passwords") + " sslmode=require",
+                    "the server of PostgreSQL offers no TLS, which sslmode requires"},
+             way_in{from_file("passwords") + " dbname=nowhere",
+                    "the database nowhere does not exist"},
+         }) {
+        bench.set_conninfo(conninfo);
+        bench.launch();
+        EXPECT_EQ(bench.relay().process().wait_exit(patience), 3) << bench.relay().log();
+        EXPECT_TRUE(bench.relay().wait_for_log(words, 0s)) << bench.relay().log();
+    }
+}
+
 INSTANTIATE_TEST_SUITE_P(Plugins, DatabaseRotation, both_plugins(), plugin_name);
 
 }  // namespace
