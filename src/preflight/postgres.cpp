@@ -38,7 +38,7 @@ void look_at_replication(const postgres_facts& facts, findings_list& found) {
                 (facts.replication_refused ? "and the server refused its replication connection (" +
                                                  facts.replication_refused->server_said + ")"
                                            : "which a replication connection takes"),
-            how_to_let_replicate(facts.service, facts.role));
+            how_to_let_replicate(facts.service, facts.role, facts.version_number));
     } else if (facts.replication_refused) {
         const auto& why = *facts.replication_refused;
         found.error(

@@ -32,6 +32,29 @@ error explain_password(const server_context& context) {
             role));
 }
 
+/// pg_hba.conf has a line for the role that asks for TLS, as where a service enforces it. Both
+/// words stand there where TLS was tried before and is not let in either. Source: PostgreSQL,
+/// src/backend/libpq/auth.c.
+bool wants_tls(const server_report& report) {
+    const auto says_one = [&](std::string_view without, std::string_view with) {
+        return mentions(report, without) && !mentions(report, with);
+    };
+    return says_one("no encryption", "SSL encryption") || says_one("SSL off", "SSL on");
+}
+
+error explain_authorization(const server_report& report, const server_context& context) {
+    const auto what = fmt::format("PostgreSQL does not let role {} into database {} from here",
+                                  context.role, context.database);
+    if (wants_tls(report)) {
+        return refused(what + " without TLS",
+                       "sslmode=verify-full sslrootcert=<file of the authority> in "
+                       "postgres.conninfo, or at least sslmode=require");
+    }
+    return refused(what, fmt::format("create the role, ALTER ROLE {} LOGIN; or add a line for it "
+                                     "to pg_hba.conf and: SELECT pg_reload_conf();",
+                                     quote_identifier(context.role)));
+}
+
 error explain_no_connection_left(const server_context& context) {
     return {errc::postgres_unavailable,
             fmt::format("PostgreSQL has no free connection for role {}", context.role),
@@ -41,7 +64,7 @@ error explain_no_connection_left(const server_context& context) {
 error explain_missing_right(const server_context& context) {
     if (context.action == server_action::connect_replication) {
         return refused(fmt::format("the role {} may not replicate", context.role),
-                       grant_replication_sql(context.role));
+                       how_to_let_replicate(context.role));
     }
     return refused(
         fmt::format("the role {} may not connect to database {}", context.role, context.database),
@@ -158,11 +181,7 @@ error explain_connect(const server_report& report, const server_context& context
         return explain_password(context);
     }
     if (code == sqlstate::invalid_authorization) {
-        return refused(fmt::format("PostgreSQL does not let role {} into database {} from here",
-                                   context.role, context.database),
-                       fmt::format("create the role, ALTER ROLE {} LOGIN; or add a line for it to "
-                                   "pg_hba.conf and: SELECT pg_reload_conf();",
-                                   quote_identifier(context.role)));
+        return explain_authorization(report, context);
     }
     if (code == sqlstate::invalid_catalog_name) {
         return refused(fmt::format("the database {} does not exist", context.database),

@@ -14,6 +14,7 @@ namespace {
 
 using testing::HasSubstr;
 using testing::Not;
+using testing::StartsWith;
 
 server_context streaming() {
     return {.action = server_action::stream, .slot = "s", .publication = "p"};
@@ -264,7 +265,42 @@ TEST(ServerError, DoesNotTakeAMissingRoleAttributeForARefusedPlugin) {
     const auto failure = explain(
         {"42501", "must be superuser or replication role"},
         {.action = server_action::create_slot, .role = "r", .plugin = output_plugin::wal2json});
-    EXPECT_EQ(failure.remedy, "ALTER ROLE \"r\" REPLICATION;");
+    EXPECT_THAT(failure.remedy, StartsWith("ALTER ROLE \"r\" REPLICATION;"));
+}
+
+TEST(ServerError, SendsUsersOfAManagedServiceToTheCheck) {
+    const auto remedy = [](const char* code, const char* words, server_action action) {
+        return explain(
+                   {code, words},
+                   {.action = action, .role = "r", .slot = "s", .plugin = output_plugin::wal2json})
+            .remedy;
+    };
+    using enum server_action;
+    for (const auto& each :
+         {remedy("42501", "must be superuser", connect_replication),
+          remedy("42501", "must be superuser", create_slot),
+          remedy("42501", "must be superuser", start_streaming),
+          remedy("53400", "all replication slots are in use", create_slot),
+          remedy("55000", "logical decoding requires wal_level >= logical", create_slot),
+          remedy("58P01", "could not access file \"wal2json\"", create_slot),
+          remedy("42501", "\"wal2json\" may not be used as an output plugin", create_slot)}) {
+        EXPECT_THAT(each, HasSubstr("managed service"));
+        EXPECT_THAT(each, HasSubstr("walrelay check names"));
+    }
+}
+
+TEST(ServerError, AsksForTlsWhereOnlyThatLetsTheRoleIn) {
+    const auto remedy = [](const char* words) {
+        return explain({"28000", words}, {.action = server_action::connect_sql, .role = "r"})
+            .remedy;
+    };
+    const auto* const entry = "no pg_hba.conf entry for host \"h\", user \"r\", database \"d\", ";
+    EXPECT_THAT(remedy((std::string(entry) + "no encryption").c_str()), HasSubstr("sslmode="));
+    EXPECT_THAT(remedy((std::string(entry) + "SSL off").c_str()), HasSubstr("sslmode="));
+    EXPECT_THAT(remedy((std::string(entry) + "SSL encryption").c_str()), HasSubstr("pg_hba.conf"));
+    EXPECT_THAT(remedy((std::string(entry) + "SSL encryption " + entry + "no encryption").c_str()),
+                HasSubstr("pg_hba.conf"))
+        << "TLS was tried";
 }
 
 TEST(ServerError, ReadsTheSqlstateOutOfAFailedConnection) {

@@ -95,6 +95,18 @@ TEST(PostgresPreflight, BelievesAServerThatLetsTheRoleReplicate) {
     EXPECT_THAT(postgres_findings(wanted(), facts, {}), IsEmpty());
 }
 
+TEST(PostgresPreflight, NamesTheRoleThatSupabaseLetsReplicate) {
+    auto facts = sound_facts();
+    facts.role_replicates = false;
+    facts.service = managed_service::supabase;
+    EXPECT_THAT(only_error(facts).remedy,
+                testing::AllOf(HasSubstr("use the role postgres"), Not(HasSubstr("ALTER ROLE"))));
+    facts.version_number = 170'006;
+    EXPECT_THAT(postgres_findings(wanted(), facts, {}),
+                testing::Contains(testing::Field(&finding::remedy,
+                                                 HasSubstr("ALTER ROLE \"relay\" REPLICATION;"))));
+}
+
 TEST(PostgresPreflight, SaysWhoRefusesAReplicationConnection) {
     auto facts = sound_facts();
     facts.role_has_replication = true;
