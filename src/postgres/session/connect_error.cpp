@@ -24,8 +24,9 @@ error explain_password(const server_context& context) {
         fmt::format("PostgreSQL refused the password of role {}", context.role),
         fmt::format(
             "write the right password into ~/.pgpass, the passfile of postgres.conninfo or "
-            "postgres.password_file, each of which is read again at every try (one in "
-            "postgres.conninfo or PGPASSWORD takes a restart). If the password has expired (SELECT "
+            "postgres.password_file (postgres.writer_password_file, for postgres.writer), each of "
+            "which is read again at every try (one in postgres.conninfo or PGPASSWORD takes a "
+            "restart). If the password has expired (SELECT "
             "rolvaliduntil FROM "
             "pg_roles), set a new one with \\password {0} in psql, and ALTER ROLE {0} VALID "
             "UNTIL '<date>'",
