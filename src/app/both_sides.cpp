@@ -223,6 +223,11 @@ awaitable<std::vector<finding>> look_at_postgres(servers::executors on,
         co_return std::vector{finding_of(earlier.error())};
     }
     auto found = preflight::postgres_findings(expected, *facts, *earlier);
+    if (const auto waits = preflight::waits_to_make(expected, *facts)) {
+        auto one = finding_of(*waits);
+        one.code = "first_start_waits";
+        found.push_back(std::move(one));
+    }
     if (stream) {
         const auto taken = relay::owner_findings(expected, servers::owner_of(settings, *facts),
                                                  stream->description);

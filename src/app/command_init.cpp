@@ -374,6 +374,9 @@ awaitable<result<postgres_facts>> inspect_all(servers::executors on, postgres::c
     if (const auto forbids = objections(settings, *facts, stream, new_slot, *known_run)) {
         co_return *forbids;
     }
+    if (auto waits = preflight::waits_to_make(servers::expectations_of(settings), *facts)) {
+        co_return *std::move(waits);
+    }
     const auto letters = co_await servers::read_dead_letters(sql, settings, *facts);
     if (!letters) {
         co_return letters.error();

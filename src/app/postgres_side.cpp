@@ -187,6 +187,7 @@ awaitable<result<servers::passage>> ask(servers::executors on, postgres::connect
 awaitable<result<postgres_facts>> look(servers::executors on, postgres::connection& sql,
                                        const config::settings& settings, known_before& known) {
     auto wanted = servers::inspection_of(settings);
+    wanted.to_publish = servers::tables_to_publish(settings);
     auto facts = co_await servers::inspect(on.loop, settings, sql, std::move(wanted));
     if (!facts) {
         co_return facts.error();
@@ -205,6 +206,9 @@ awaitable<result<postgres_facts>> look(servers::executors on, postgres::connecti
     const auto planned = findings_for(expected, servers::as_completed(*facts), known);
     if (!can_start(planned)) {
         co_return *forbidding(planned, *facts);
+    }
+    if (auto waits = preflight::waits_to_make(expected, *facts)) {
+        co_return *std::move(waits);
     }
     // Others may read the publication, so it is altered where nothing else is left.
     const bool may_alter =

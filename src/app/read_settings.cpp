@@ -121,6 +121,9 @@ const char* place_for_secret(const std::string& key) {
     if (key == "traces.headers") {
         return "in the variable WALRELAY_TRACES_HEADERS";
     }
+    if (key == "postgres.writer") {
+        return "in a file of its own: postgres.writer_password_file";
+    }
     return key == "nats.urls"
                ? "in a file of its own: nats.user and nats.password_file, or nats.token_file"
                : "in a file of its own: postgres.password_file";

@@ -37,9 +37,14 @@ const std::vector<key> table{
      "What replaces values of `conninfo` for the connections that change rows of outboxes "
      "(`on_published`, `on_dead_letter`, `delete_after`): another role, without REPLICATION, so "
      "that code of others in triggers, constraints or indexes of a table "
-     "does not run as the role that may read the whole WAL. Its password comes from here or from "
-     "the password file of libpq, not from `password_file` or `password_command`.",
+     "does not run as the role that may read the whole WAL. Its password comes from here, from "
+     "`writer_password_file` or `writer_password_command`, or from the password file of libpq, not "
+     "from `password_file` or `password_command`.",
      "\"user=walrelay_writer\""},
+    {"postgres", "writer_password_file", "", text(&postgres::writer_password_file),
+     "What `password_file` is, for the role of `writer`."},
+    {"postgres", "writer_password_command", "", text(&postgres::writer_password_command),
+     "What `password_command` is, for the role of `writer`."},
     {"postgres", "slot", "--slot", text(&postgres::slot, check_slot),
      "The logical replication slot: 1 to 63 of the characters `a-z`, `0-9` and `_`."},
     {"postgres", "plugin", "--plugin",

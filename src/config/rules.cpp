@@ -190,6 +190,23 @@ void check_entry(draft& of, std::size_t entry) {
     }
 }
 
+void check_passwords(draft& of) {
+    const postgres_settings& postgres = of.all().postgres;
+    if (!postgres.password_file.empty() && !postgres.password_command.empty()) {
+        blame(of, "postgres.password_command", "is set beside postgres.password_file",
+              "leave one of the two out");
+    }
+    const auto& file = postgres.writer_password_file;
+    const auto& command = postgres.writer_password_command;
+    if (!file.empty() && !command.empty()) {
+        blame(of, "postgres.writer_password_command", "is set beside postgres.writer_password_file",
+              "leave one of the two out");
+    }
+    require_pair(of, "postgres.writer_password_file", file, "postgres.writer", postgres.writer);
+    require_pair(of, "postgres.writer_password_command", command, "postgres.writer",
+                 postgres.writer);
+}
+
 }  // namespace
 
 void check_rules(draft& of) {
@@ -199,11 +216,7 @@ void check_rules(draft& of) {
               "start with --postgres \"host=... dbname=... user=...\", or write in the file: "
               "[postgres] conninfo = \"host=... dbname=... user=...\"");
     }
-    const auto& postgres = of.all().postgres;
-    if (!postgres.password_file.empty() && !postgres.password_command.empty()) {
-        blame(of, "postgres.password_command", "is set beside postgres.password_file",
-              "leave one of the two out");
-    }
+    check_passwords(of);
     check_one_way_to_sign_in(of);
     check_one_api(of);
     check_inbox(of);

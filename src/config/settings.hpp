@@ -27,6 +27,8 @@ struct postgres_settings {
     std::string password_command;  // of /bin/sh
     /// What replaces values of `conninfo` where rows of outboxes are changed; empty: nothing.
     std::string writer;
+    std::string writer_password_file;     // file
+    std::string writer_password_command;  // of /bin/sh
     std::string slot = "walrelay";
     /// Nothing is `auto`: the slot's own plugin, else wal2json where the server accepts it, else
     /// pgoutput.

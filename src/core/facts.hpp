@@ -264,6 +264,8 @@ struct postgres_facts {
     bool may_make_tables = false;
     /// The server's words, where it was tried, the rights are there, and it refused.
     std::string making_refused = {};
+    /// Where it takes none for as long as it is as it is now, read-only for one.
+    std::optional<error> making_waits = {};
     /// The table of requests is of a version that had no proof, and this role can complete it.
     [[nodiscard]] bool can_complete_control() const {
         return controls.exists && control_secret.empty() && controls.owned && may_make_tables;
@@ -283,8 +285,9 @@ struct postgres_facts {
     bool slot_is_rewinding = false;
     std::vector<standby_slot> standby_slots = {};
     std::optional<publication_facts> publication = {};
-    /// Why the role could not create it, where it was tried.
+    /// Why the role could not create it, where it was tried; the second, as making_waits.
     std::optional<error> publication_refused = {};
+    std::optional<error> publication_waits = {};
     std::vector<table_facts> tables = {};  // one for each configured table, same order
     /// Every other name under which the outbox's schemas hold tables, and all schemas where an
     /// outbox is partitioned: needed to tell a partition that is new from a table that is none of

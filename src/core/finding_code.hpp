@@ -107,6 +107,8 @@ inline constexpr auto finding_kinds = std::to_array<finding_kind_text>({
     {"publication_not_creatable", "There is no publication, and the role may not create it."},
     {"publication_missing", "There is no publication yet."},
     {"publication_missing_for_slot", "There is no publication, but a slot from before it."},
+    {"first_start_waits",
+     "PostgreSQL is read-only or full: a first start makes nothing, and waits until it is not."},
     {"table_taken_over", "A table has another owner than when it was first relayed."},
     {"names_open_to_others", "Others can take the name of an outbox or of a partition."},
     {"partitions_with_wal2json", "wal2json names partitions alone, also detached ones."},

@@ -40,7 +40,7 @@ void look_at_tables(const kept_tables& tables, findings_list& found) {
                                   rights_on_kept(tables.role));
 }
 
-void look_at_trail(const kept_positions& kept, findings_list& found) {
+void look_at_trail(const kept_positions& kept, managed_service service, findings_list& found) {
     constexpr std::int64_t needed = 2;
     const auto* const trail = find_trail(kept);
     const bool is_missing = trail == nullptr || trail->state == kept_state::gone;
@@ -51,10 +51,12 @@ void look_at_trail(const kept_positions& kept, findings_list& found) {
                           "replay.keep is set",
                       "remove replay.keep, or use another name for postgres.slot");
     } else if (is_missing && kept.slots_free < needed) {
-        found.warning("trail_without_slot",
-                      "no replication slot is free for the trail that replay.keep asks for: it "
-                      "never takes the last one",
-                      "raise max_replication_slots and restart PostgreSQL");
+        found.warning(
+            "trail_without_slot",
+            "no replication slot is free for the trail that replay.keep asks for: it "
+            "never takes the last one",
+            "raise max_replication_slots: " +
+                how_to_set(service, {"max_replication_slots", "<more>", takes_effect::on_restart}));
     }
 }
 
@@ -126,7 +128,7 @@ std::vector<finding> kept_position_findings(const kept_expectations& wanted,
                       "name the primary in postgres.conninfo, or remove replay.keep");
     } else if (wanted.keeps_trail) {
         look_at_tables(tables, found);
-        look_at_trail(kept, found);
+        look_at_trail(kept, wanted.service, found);
     }
     for (const auto& each : kept.all) {
         look_at_lost(each, found);

@@ -90,7 +90,9 @@ std::string how_to_install_wal2json(managed_service service, int major, bool is_
                   : "apt-get install " + package + " on that server";
 }
 
-std::string how_to_let_replicate(managed_service service, std::string_view role) {
+std::string how_to_let_replicate(managed_service service, std::string_view role,
+                                 int version_number) {
+    constexpr int supabase_lets_postgres_give_it = 170'000;
     if (service == managed_service::rds) {
         return "GRANT rds_replication TO " + quote_identifier(role) +
                "; (on a server of your own that only has a role of that name: " +
@@ -99,6 +101,11 @@ std::string how_to_let_replicate(managed_service service, std::string_view role)
     if (service == managed_service::neon) {
         return "use a role that Neon's console, command line or API has made: those may replicate, "
                "roles that are made in SQL may not";
+    }
+    if (service == managed_service::supabase && version_number < supabase_lets_postgres_give_it) {
+        return "use the role postgres in postgres.conninfo, which may replicate: before PostgreSQL "
+               "17 no role that Supabase gives you may give others the right; or upgrade the "
+               "project to PostgreSQL 17";
     }
     return grant_replication_sql(role) +
            (service == managed_service::none ? "" : " as the administrator of the database");

@@ -30,6 +30,7 @@ struct setting_change {
 [[nodiscard]] std::string how_to_install_wal2json(managed_service service, int major, bool is_old);
 
 /// What lets the role replicate.
-[[nodiscard]] std::string how_to_let_replicate(managed_service service, std::string_view role);
+[[nodiscard]] std::string how_to_let_replicate(managed_service service, std::string_view role,
+                                               int version_number);
 
 }  // namespace walrelay::preflight

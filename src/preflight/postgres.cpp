@@ -3,6 +3,7 @@
 #include "core/control.hpp"
 #include "core/finding.hpp"
 #include "core/joined.hpp"
+#include "core/pooler_words.hpp"
 #include "core/sql_text.hpp"
 #include "outbox/table_mapper.hpp"
 #include "preflight/columns.hpp"
@@ -28,14 +29,16 @@ namespace {
 
 /// A pooler in between, or pg_hba.conf, refuses roles that may replicate.
 void look_at_replication(const postgres_facts& facts, findings_list& found) {
-    if (!facts.role_replicates && !facts.role_has_replication) {
+    const bool is_of_a_pooler =
+        facts.replication_refused && facts.replication_refused->remedy == how_past_the_pooler;
+    if (!facts.role_replicates && !facts.role_has_replication && !is_of_a_pooler) {
         found.error(
             "role_without_replication",
             "role " + facts.role + " may not replicate: it has no REPLICATION attribute, " +
                 (facts.replication_refused ? "and the server refused its replication connection (" +
                                                  facts.replication_refused->server_said + ")"
                                            : "which a replication connection takes"),
-            how_to_let_replicate(facts.service, facts.role));
+            how_to_let_replicate(facts.service, facts.role, facts.version_number));
     } else if (facts.replication_refused) {
         const auto& why = *facts.replication_refused;
         found.error(
@@ -328,6 +331,14 @@ output_plugin choose_plugin(const expectations& wanted, const postgres_facts& fa
     const bool fits = facts.wal2json == plugin_trouble::none && !partitioned &&
                       facts.version_number >= first_where_all_are_new_enough;
     return fits ? output_plugin::wal2json : output_plugin::pgoutput;
+}
+
+std::optional<error> waits_to_make(const expectations& wanted, const postgres_facts& facts) {
+    if (facts.slot || facts.making_waits) {
+        return facts.slot ? std::nullopt : facts.making_waits;
+    }
+    const bool publishes = choose_plugin(wanted, facts) == output_plugin::pgoutput;
+    return publishes && !facts.publication ? facts.publication_waits : std::nullopt;
 }
 
 std::optional<backfill_reason> choose_backfill(const expectations& wanted,

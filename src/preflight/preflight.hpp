@@ -89,6 +89,11 @@ enum class backfill_reason {
 [[nodiscard]] std::vector<finding> rows_before_slot(const expectations& wanted,
                                                     const postgres_facts& facts);
 
+/// What keeps PostgreSQL from making what a first start needs, and ends by itself or once the
+/// server is put right: nothing is made before. postgres_lost; nothing where there is a slot.
+[[nodiscard]] std::optional<error> waits_to_make(const expectations& wanted,
+                                                 const postgres_facts& facts);
+
 /// Where the stream is still to be made and other streams have some of its subjects: the server
 /// would refuse it.
 [[nodiscard]] finding subjects_are_taken(const expectations& wanted,

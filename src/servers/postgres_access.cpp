@@ -124,6 +124,8 @@ awaitable<result<postgres::connection>> open_writer(boost::asio::any_io_executor
     postgres::connect_options options;
     options.conninfo = settings.postgres.conninfo;
     options.over = settings.postgres.writer;
+    options.password_file = settings.postgres.writer_password_file;
+    options.password_command = settings.postgres.writer_password_command;
     auto opened = co_await postgres::connection::open(std::move(executor), std::move(options));
     if (!opened) {
         auto why = opened.error();

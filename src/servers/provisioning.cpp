@@ -133,6 +133,7 @@ awaitable<result<void>> look_before_making(boost::asio::any_io_executor executor
         co_return sql.error();
     }
     auto wanted = inspection_of(settings);
+    wanted.to_publish = tables_to_publish(settings);
     const auto facts = co_await inspect(executor, settings, *sql, std::move(wanted));
     if (!facts) {
         co_return facts.error();
@@ -151,19 +152,12 @@ awaitable<result<void>> look_before_making(boost::asio::any_io_executor executor
     if (!can_start(findings)) {
         co_return *to_error(findings, errc::postgres_unsuitable);
     }
+    if (auto waits = preflight::waits_to_make(expected, *facts)) {
+        co_return *std::move(waits);
+    }
     const auto letters = co_await read_dead_letters(*sql, settings, *facts);
     if (!letters) {
         co_return letters.error();
-    }
-    const bool publishes = preflight::choose_plugin(expected, *facts) == output_plugin::pgoutput;
-    if (publishes && !facts->publication) {
-        auto publication = settings.postgres.publication;
-        auto tables = published_tables_of(settings);
-        const auto may = co_await postgres::look_at_publication_rights(*sql, std::move(publication),
-                                                                       std::move(tables));
-        if (!may) {
-            co_return may.error();
-        }
     }
     const auto replication = co_await open_replication(executor, settings);
     if (!replication) {

@@ -1,7 +1,7 @@
 #include "postgres/catalog/creation_probe.hpp"
 
+#include "core/sql_text.hpp"
 #include "postgres/catalog/own_tables.hpp"
-#include "postgres/catalog/provisioner.hpp"
 #include "postgres/session/refusal.hpp"
 #include "postgres/session/server_error.hpp"
 #include "postgres/session/sqlstate.hpp"
@@ -36,6 +36,17 @@ bool is_there_meanwhile(std::string_view sqlstate) {
            sqlstate == sqlstate::duplicate_table || sqlstate == sqlstate::duplicate_object;
 }
 
+/// Not of the role or of what is asked for, and no moment's trouble either.
+bool is_state_of_server(const server_report& report) {
+    return outlook_for(report.sqlstate) == outlook::waits;
+}
+
+error cannot_make_now(const server_report& report) {
+    const error failure{errc::postgres_lost, "the tables of the schema walrelay cannot be made now",
+                        "see what PostgreSQL says, and its log", words_of(report)};
+    return with_state_behind(failure, report);
+}
+
 }  // namespace
 
 awaitable<result<void>> probe_tables(connection& sql, postgres_facts& facts) {
@@ -57,6 +68,9 @@ awaitable<result<void>> probe_tables(connection& sql, postgres_facts& facts) {
         facts.may_make_tables = false;
         facts.making_refused = words_of(made.error());
     }
+    if (made.has_error() && is_state_of_server(made.error())) {
+        facts.making_waits = cannot_make_now(made.error());
+    }
     co_return result<void>{};
 }
 
@@ -65,21 +79,27 @@ awaitable<result<void>> probe_publication(connection& sql, std::string publicati
     const bool one_is_missing = std::ranges::any_of(facts.tables, [&](const table_facts& each) {
         return !each.exists && std::ranges::find(tables, each.table) != tables.end();
     });
-    if (facts.publication || tables.empty() || one_is_missing || facts.in_recovery) {
+    if (facts.publication || facts.slot || tables.empty() || one_is_missing) {
         co_return result<void>{};
     }
     auto step = co_await begin(sql);
     if (!step) {
         co_return step;
     }
-    const auto tried =
-        co_await create_publication(sql, std::move(publication), std::move(tables), "insert");
+    auto statement = create_publication_sql(publication, tables, "insert");
+    const auto tried = co_await sql.ask(std::move(statement));
     step = co_await roll_back(sql);
-    if (!step) {
+    if (!step || !tried.has_error()) {
         co_return step;
     }
-    if (tried.has_error() && tried.error().code == errc::postgres_unsuitable) {
-        facts.publication_refused = tried.error();
+    auto why = explain(tried.error(), {.action = server_action::create_publication,
+                                       .role = sql.role(),
+                                       .database = sql.database(),
+                                       .publication = std::move(publication)});
+    if (why.code == errc::postgres_unsuitable) {
+        facts.publication_refused = std::move(why);
+    } else if (is_state_of_server(tried.error())) {
+        facts.publication_waits = std::move(why);
     }
     co_return result<void>{};
 }

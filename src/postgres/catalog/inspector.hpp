@@ -30,8 +30,8 @@ struct inspection_request {
     std::vector<table_name> tables;
     /// The same tables with what is to be written back, which is tried; empty if it is not to be.
     std::vector<outbox_table> write_backs = {};
-    /// The tables for which it is tried to create the publication where it is missing; empty if it
-    /// is not to be tried.
+    /// The tables for which it is tried to create the publication where it is missing, and the slot
+    /// as well; empty if it is not to be tried.
     std::vector<table_name> to_publish = {};
     /// The session of the role that writes back, whose rights count for it; null: the one that
     /// asks. Of the same database, and open as long as the request.

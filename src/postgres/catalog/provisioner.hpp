@@ -21,10 +21,6 @@ namespace walrelay::postgres {
     connection& sql, std::string publication, std::vector<table_name> tables,
     std::string publish = "insert");
 
-/// Whether this role may do that, without doing it; the error is the same.
-[[nodiscard]] boost::asio::awaitable<result<void>> look_at_publication_rights(
-    connection& sql, std::string publication, std::vector<table_name> tables);
-
 /// Needs REPLICATION. Waits for the transactions that run at the moment. Gives the position from
 /// which the slot streams. `failover` only for PostgreSQL 17 and newer.
 [[nodiscard]] boost::asio::awaitable<result<lsn>> create_slot(connection& sql, std::string slot,

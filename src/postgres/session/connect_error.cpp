@@ -1,5 +1,6 @@
 #include "postgres/session/connect_error.hpp"
 
+#include "core/pooler_words.hpp"
 #include "core/sql_text.hpp"
 #include "postgres/session/sqlstate.hpp"
 
@@ -23,12 +24,36 @@ error explain_password(const server_context& context) {
         fmt::format("PostgreSQL refused the password of role {}", context.role),
         fmt::format(
             "write the right password into ~/.pgpass, the passfile of postgres.conninfo or "
-            "postgres.password_file, each of which is read again at every try (one in "
-            "postgres.conninfo or PGPASSWORD takes a restart). If the password has expired (SELECT "
+            "postgres.password_file (postgres.writer_password_file, for postgres.writer), each of "
+            "which is read again at every try (one in postgres.conninfo or PGPASSWORD takes a "
+            "restart). If the password has expired (SELECT "
             "rolvaliduntil FROM "
             "pg_roles), set a new one with \\password {0} in psql, and ALTER ROLE {0} VALID "
             "UNTIL '<date>'",
             role));
+}
+
+/// pg_hba.conf has a line for the role that asks for TLS, as where a service enforces it. Both
+/// words stand there where TLS was tried before and is not let in either. Source: PostgreSQL,
+/// src/backend/libpq/auth.c.
+bool wants_tls(const server_report& report) {
+    const auto says_one = [&](std::string_view without, std::string_view with) {
+        return mentions(report, without) && !mentions(report, with);
+    };
+    return says_one("no encryption", "SSL encryption") || says_one("SSL off", "SSL on");
+}
+
+error explain_authorization(const server_report& report, const server_context& context) {
+    const auto what = fmt::format("PostgreSQL does not let role {} into database {} from here",
+                                  context.role, context.database);
+    if (wants_tls(report)) {
+        return refused(what + " without TLS",
+                       "sslmode=verify-full sslrootcert=<file of the authority> in "
+                       "postgres.conninfo, or at least sslmode=require");
+    }
+    return refused(what, fmt::format("create the role, ALTER ROLE {} LOGIN; or add a line for it "
+                                     "to pg_hba.conf and: SELECT pg_reload_conf();",
+                                     quote_identifier(context.role)));
 }
 
 error explain_no_connection_left(const server_context& context) {
@@ -40,7 +65,7 @@ error explain_no_connection_left(const server_context& context) {
 error explain_missing_right(const server_context& context) {
     if (context.action == server_action::connect_replication) {
         return refused(fmt::format("the role {} may not replicate", context.role),
-                       grant_replication_sql(context.role));
+                       how_to_let_replicate(context.role));
     }
     return refused(
         fmt::format("the role {} may not connect to database {}", context.role, context.database),
@@ -107,6 +132,25 @@ std::optional<error> explain_tls(const server_report& report) {
     return std::nullopt;
 }
 
+/// A server takes replication connections or lacks a right or a free process for them; only what is
+/// in between calls them unknown, or a feature that it lacks. Sources: pgbouncer's src/client.c;
+/// AWS, RDS User Guide, on trouble with RDS Proxy ("Feature not supported: RDS Proxy currently
+/// doesn't support streaming replication mode").
+bool is_of_a_pooler(const server_report& report, const server_context& context) {
+    if (mentions(report, "unsupported startup parameter")) {
+        return true;
+    }
+    // Before it are names of hosts, which may be anything.
+    const auto said = report.message.find("FATAL:");
+    const std::string_view words =
+        std::string_view(report.message).substr(said == std::string::npos ? 0 : said);
+    const auto has = [&](std::string_view each) { return words.find(each) != words.npos; };
+    const bool is_said = !report.sqlstate.empty() || said != std::string::npos;
+    return context.action == server_action::connect_replication &&
+           (report.sqlstate == sqlstate::feature_not_supported ||
+            (is_said && has("replication") && has("support")));
+}
+
 /// Words of libpq and of poolers, which have no code of their own for it. Sources: libpq's
 /// fe-auth.c, fe-connect.c and fe-secure-openssl.c; pgbouncer's src/client.c.
 std::optional<error> explain_known_words(const server_report& report,
@@ -114,17 +158,15 @@ std::optional<error> explain_known_words(const server_report& report,
     if (mentions(report, "no password supplied")) {
         return explain_missing_password(context);
     }
-    if (mentions(report, "unsupported startup parameter")) {
+    if (is_of_a_pooler(report, context)) {
         return refused("a pooler answers in PostgreSQL's place, and takes no replication",
-                       "connect past the pooler: name host and port of PostgreSQL itself in "
-                       "postgres.conninfo");
+                       how_past_the_pooler);
     }
     if (mentions(report, "no such database")) {
         return refused(
             fmt::format("a pooler answers in PostgreSQL's place, and knows no database {}",
                         context.database),
-            "connect past the pooler: name host and port of PostgreSQL itself in "
-            "postgres.conninfo");
+            how_past_the_pooler);
     }
     return explain_tls(report);
 }
@@ -140,11 +182,7 @@ error explain_connect(const server_report& report, const server_context& context
         return explain_password(context);
     }
     if (code == sqlstate::invalid_authorization) {
-        return refused(fmt::format("PostgreSQL does not let role {} into database {} from here",
-                                   context.role, context.database),
-                       fmt::format("create the role, ALTER ROLE {} LOGIN; or add a line for it to "
-                                   "pg_hba.conf and: SELECT pg_reload_conf();",
-                                   quote_identifier(context.role)));
+        return explain_authorization(report, context);
     }
     if (code == sqlstate::invalid_catalog_name) {
         return refused(fmt::format("the database {} does not exist", context.database),

@@ -104,9 +104,12 @@ boost::asio::awaitable<result<void>> add_password(boost::asio::any_io_executor e
     if (options.password_file.empty() && options.password_command.empty()) {
         co_return result<void>{};
     }
-    auto password = read_password_file(options.password_file);
+    const std::string whose = options.over.empty() ? "postgres." : "postgres.writer_";
+    auto password = read_password_file(options.password_file, whose + "password_file");
     if (!options.password_command.empty()) {
-        password = co_await run_password_command(executor, options.password_command, deadline);
+        auto key = whose + "password_command";
+        password = co_await run_password_command(executor, options.password_command, deadline,
+                                                 std::move(key));
     }
     if (password.has_error()) {
         co_return password.error();

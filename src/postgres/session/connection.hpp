@@ -42,7 +42,8 @@ struct connect_options {
     /// Shown in pg_stat_activity, unless the user chose a name.
     std::string application_name = "walrelay";
     /// Of at most one of these the first line is the password, asked at each connect: a file, and a
-    /// command of /bin/sh. Errors of either are postgres_unavailable.
+    /// command of /bin/sh. Of the role of `over` where that is set. Errors of either are
+    /// postgres_unavailable.
     std::string password_file = {};
     std::string password_command = {};
 };

@@ -48,17 +48,15 @@ private:
     int number_;
 };
 
-error unusable(const std::string& file, const std::string& why) {
+error unusable(const std::string& file, const std::string& key, const std::string& why) {
     return {errc::postgres_unavailable,
-            "the password of PostgreSQL cannot be read from " + file +
-                " (postgres.password_file): " + why,
+            "the password of PostgreSQL cannot be read from " + file + " (" + key + "): " + why,
             "put the password into the first line of the file, for walrelay's user to read and not "
             "for everybody; it is read again at every try"};
 }
 
-error failed(const std::string& what) {
-    return {errc::postgres_unavailable,
-            "postgres.password_command gave no password for PostgreSQL: " + what,
+error failed(const std::string& key, const std::string& what) {
+    return {errc::postgres_unavailable, key + " gave no password for PostgreSQL: " + what,
             "run the command by hand, as walrelay's user: it must write the password as its first "
             "line; it is run again at every try"};
 }
@@ -134,17 +132,18 @@ std::optional<int> exit_status(pid_t child) {
     return WIFEXITED(status) ? std::optional(WEXITSTATUS(status)) : std::nullopt;
 }
 
-result<std::string> run(const std::string& command, clock::time_point deadline) {
+result<std::string> run(const std::string& command, const std::string& key,
+                        clock::time_point deadline) {
     std::array<int, 2> ends{};
     if (pipe2(ends.data(), O_CLOEXEC) != 0) {
-        return failed(std::strerror(errno));
+        return failed(key, std::strerror(errno));
     }
     const open_file reading(ends[0]);
     open_file writing(ends[1]);
     const auto child = spawn(command, writing.number());
     writing = open_file();
     if (!child) {
-        return failed("/bin/sh cannot be run here");
+        return failed(key, "/bin/sh cannot be run here");
     }
     std::string said;
     const bool ended = read_all(reading.number(), deadline, said);
@@ -154,40 +153,42 @@ result<std::string> run(const std::string& command, clock::time_point deadline) 
     }
     const auto status = exit_status(*child);
     if (is_too_long) {
-        return failed("it wrote more than 64 KiB");
+        return failed(key, "it wrote more than 64 KiB");
     }
     if (!ended) {
-        return failed("it did not end in time");
+        return failed(key, "it did not end in time");
     }
     if (status != 0) {
-        return failed(status ? "it ended with exit status " + std::to_string(*status)
-                             : "it was ended by a signal");
+        return failed(key, status ? "it ended with exit status " + std::to_string(*status)
+                                  : "it was ended by a signal");
     }
     auto line = first_line(std::move(said));
-    return line ? result<std::string>(std::move(*line)) : failed("it wrote nothing");
+    return line ? result<std::string>(std::move(*line)) : failed(key, "it wrote nothing");
 }
 
 }  // namespace
 
-result<std::string> read_password_file(const std::string& file) {
+result<std::string> read_password_file(const std::string& file, const std::string& key) {
     auto text = files::read_secret(file);
     if (!text) {
-        return unusable(file, text.error().why);
+        return unusable(file, key, text.error().why);
     }
     auto line = first_line(std::move(*text));
-    return line ? result<std::string>(std::move(*line)) : unusable(file, "its first line is empty");
+    return line ? result<std::string>(std::move(*line))
+                : unusable(file, key, "its first line is empty");
 }
 
 boost::asio::awaitable<result<std::string>> run_password_command(
-    boost::asio::any_io_executor executor, std::string command, clock::time_point deadline) {
-    const auto given = std::make_shared<result<std::string>>(failed("it did not end in time"));
+    boost::asio::any_io_executor executor, std::string command, clock::time_point deadline,
+    std::string key) {
+    const auto given = std::make_shared<result<std::string>>(failed(key, "it did not end in time"));
     // The thread ends the command itself, a little before nobody waits for it any more.
     const auto its_deadline = deadline - std::chrono::milliseconds(100);
-    const std::function<void()> call = [given, command, its_deadline] {
-        *given = run(command, its_deadline);
+    const std::function<void()> call = [given, command, key, its_deadline] {
+        *given = run(command, key, its_deadline);
     };
     const bool ended = co_await run_apart(executor, call, deadline);
-    co_return ended ? *given : failed("it did not end in time");
+    co_return ended ? *given : failed(key, "it did not end in time");
 }
 
 }  // namespace walrelay::postgres

@@ -17,6 +17,10 @@
 namespace walrelay::postgres {
 namespace {
 
+/// A connection does not know of which service the server is.
+constexpr std::string_view or_as_the_service_does =
+    " (a managed service has a way of its own, which walrelay check names)";
+
 error unsuitable(std::string what, std::string remedy) {
     return {errc::postgres_unsuitable, std::move(what), std::move(remedy)};
 }
@@ -26,9 +30,9 @@ error explain_missing_library(const server_context& context) {
     const auto package = major > 0 ? fmt::format("postgresql-{}-wal2json", major)
                                    : std::string{"postgresql-<major version>-wal2json"};
     return unsuitable("the output plugin wal2json is not installed on the server of PostgreSQL",
-                      fmt::format("apt-get install {} on that server, or set postgres.plugin = "
+                      fmt::format("apt-get install {} on that server{}; or set postgres.plugin = "
                                   "\"pgoutput\"",
-                                  package));
+                                  package, or_as_the_service_does));
 }
 
 error explain_refused_plugin() {
@@ -61,8 +65,8 @@ error explain_state(const server_report& report, const server_context& context) 
         return unsuitable(
             "PostgreSQL does not write what logical decoding needs: wal_level is not "
             "logical",
-            "ALTER SYSTEM SET wal_level = logical; then restart PostgreSQL; a managed service has "
-            "a switch of its own for it, which walrelay check names");
+            fmt::format("ALTER SYSTEM SET wal_level = logical; then restart PostgreSQL{}",
+                        or_as_the_service_does));
     }
     if (mentions(report, "was not created in this database")) {
         return unsuitable(fmt::format("the slot {} belongs to another database than {}",
@@ -97,22 +101,24 @@ error explain_create_slot(const server_report& report, const server_context& con
     if (code == sqlstate::insufficient_privilege) {
         return unsuitable(
             fmt::format("the role {} may not create a replication slot", context.role),
-            grant_replication_sql(context.role));
+            how_to_let_replicate(context.role));
     }
     if (code == sqlstate::duplicate_object) {
         return made_meanwhile(fmt::format("the slot {}", context.slot));
     }
     if (code == sqlstate::configuration_limit_exceeded) {
         return unsuitable("all replication slots of PostgreSQL are in use",
-                          "raise max_replication_slots with ALTER SYSTEM SET and restart "
-                          "PostgreSQL, or drop a slot whose consumer is gone for good, which "
-                          "destroys what it holds for it");
+                          fmt::format("raise max_replication_slots with ALTER SYSTEM SET and "
+                                      "restart PostgreSQL{}; or drop a slot whose consumer is gone "
+                                      "for good, which destroys what it holds for it",
+                                      or_as_the_service_does));
     }
     if (code == sqlstate::object_not_in_prerequisite_state) {
         return explain_state(report, context);
     }
     const auto what = fmt::format("PostgreSQL did not create the slot {}", context.slot);
-    return {comes_back(code) ? errc::postgres_unsuitable : errc::postgres_lost, what};
+    const error failure{comes_back(code) ? errc::postgres_unsuitable : errc::postgres_lost, what};
+    return with_state_behind(failure, report);
 }
 
 error explain_create_publication(const server_report& report, const server_context& context) {
@@ -129,10 +135,11 @@ error explain_create_publication(const server_report& report, const server_conte
     if (code == sqlstate::duplicate_object || code == sqlstate::unique_violation) {
         return made_meanwhile(fmt::format("the publication {}", context.publication));
     }
-    return {comes_back(code) ? errc::postgres_unsuitable : errc::postgres_lost, what,
-            is_raised(report)  ? std::string(how_past_event_triggers)
-            : comes_back(code) ? "see what PostgreSQL says of the tables"
-                               : ""};
+    const error failure{comes_back(code) ? errc::postgres_unsuitable : errc::postgres_lost, what,
+                        is_raised(report)  ? std::string(how_past_event_triggers)
+                        : comes_back(code) ? "see what PostgreSQL says of the tables"
+                                           : ""};
+    return with_state_behind(failure, report);
 }
 
 /// Whether the words hold this number, which is none if it is 0, after the name of the slot.
@@ -169,7 +176,7 @@ error explain_start(const server_report& report, const server_context& context) 
     }
     if (code == sqlstate::insufficient_privilege) {
         return unsuitable(fmt::format("the role {} may not replicate", context.role),
-                          grant_replication_sql(context.role));
+                          how_to_let_replicate(context.role));
     }
     const auto what =
         fmt::format("PostgreSQL did not start the stream of the slot {}", context.slot);
@@ -281,6 +288,10 @@ error explain_words(const server_report& report, const server_context& context) 
 }
 
 }  // namespace
+
+std::string how_to_let_replicate(const std::string& role) {
+    return grant_replication_sql(role) + std::string(or_as_the_service_does);
+}
 
 error slot_not_released(const std::string& slot) {
     return {errc::slot_not_released,

@@ -54,6 +54,8 @@ struct server_context {
 };
 
 [[nodiscard]] error explain(const server_report& report, const server_context& context);
+/// For who does not know of which service the server is.
+[[nodiscard]] std::string how_to_let_replicate(const std::string& role);
 /// The slot is still held for this relay's own last connection.
 [[nodiscard]] error slot_not_released(const std::string& slot);
 

@@ -6,6 +6,7 @@
 
 namespace walrelay::postgres::sqlstate {
 
+inline constexpr std::string_view feature_not_supported = "0A000";
 inline constexpr std::string_view too_long_for_column = "22001";
 inline constexpr std::string_view unique_violation = "23505";
 inline constexpr std::string_view read_only = "25006";

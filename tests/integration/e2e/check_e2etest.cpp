@@ -134,8 +134,8 @@ TEST_P(Check, NamesARoleThatMayNotCreateThePublication) {
     EXPECT_EQ(checked.exit_code, 1);
     const auto run = bench.command({"run"});
     EXPECT_EQ(run.exit_code, 3);
-    EXPECT_THAT(run.errors,
-                HasSubstr("role " + role + " may not create publication " + bench.name()));
+    EXPECT_THAT(run.errors, AllOf(HasSubstr("publication " + bench.name() + " does not exist yet"),
+                                  HasSubstr("does not let role " + role + " create it")));
     EXPECT_THAT(checked.output, AllOf(HasSubstr("publication " + bench.name()),
                                       HasSubstr("permission denied for database"),
                                       HasSubstr("CREATE PUBLICATION")));
@@ -413,6 +413,17 @@ TEST_P(Check, SaysHowManyRowsANewSlotNeverSends) {
     bench.start();
     bench.stop();
     expect_clean();
+}
+
+TEST_P(Check, SaysThemAtAFirstStartAsWell) {
+    bench.create_table();
+    bench.execute(insert_events(1, 3));
+    bench.start();
+    EXPECT_THAT(bench.relay().log(),
+                AllOf(HasSubstr("table public.outbox_events has 3 rows, which slot " +
+                                bench.name() + " will never send"),
+                      HasSubstr("set postgres.snapshot")));
+    bench.stop();
 }
 
 INSTANTIATE_TEST_SUITE_P(, Check, both_plugins(), plugin_name);

@@ -133,6 +133,9 @@ TEST_P(Mirrors, SourcesWithFiltersHaveTheirPartsAlsoAfterKills) {
         }
         EXPECT_TRUE(bench.broker().wait_for(tenant, wanted.size(), patience)) << tenant;
         EXPECT_EQ(ids_of(bench.broker().read(tenant)), wanted) << tenant;
+        const auto verified = bench.command(
+            {"verify", "--stream", tenant, "--where", "aggregate_id = '" + tenant + "'"});
+        EXPECT_EQ(verified.exit_code, 0) << verified.output << verified.errors;
     }
     bench.expect_relayed(bench.committed_ids());
 }

@@ -159,6 +159,28 @@ protected:
         bench.execute(insert_events(written_, written_));
         EXPECT_TRUE(bench.wait_for_messages(written_)) << bench.relay().log();
     }
+    /// The server asks it for its password, and it may write statuses back.
+    void let_in_a_writer(const std::string& password) {
+        auto operating = postgres.session();
+        operating.execute("CREATE ROLE writer LOGIN PASSWORD '" + password + "'");
+        std::ofstream(operating.value_of("SHOW hba_file"), std::ios::trunc)
+            << "host all relay,writer 127.0.0.1/32 scram-sha-256\nhost all all 127.0.0.1/32 "
+               "trust\n";
+        operating.execute("SELECT pg_reload_conf()");
+        bench.set_outbox(
+            "[[outbox]]\ntable = 'outbox_events'\nsubject = '%.x'\n"
+            "on_published = \"status = 'published'\"\n");
+        EXPECT_EQ(bench.command({"init"}).exit_code, 0);
+        bench.execute(
+            "GRANT SELECT, UPDATE ON outbox_events TO writer; GRANT USAGE ON SCHEMA walrelay TO "
+            "writer; GRANT SELECT ON walrelay.dead_letter TO writer");
+    }
+    [[nodiscard]] bool are_written_back() const {
+        return eventually(patience, [&] {
+            return bench.session().value_of(
+                       "SELECT count(*) FROM outbox_events WHERE status <> 'published'") == "0";
+        });
+    }
     /// From now on the relay is met by `change`.
     void cut_after(const std::string& change) {
         auto operating = postgres.session();
@@ -269,6 +291,33 @@ TEST_P(DatabaseRotation, APasswordCommandIsRunAtEachConnect) {
     }
 }
 
+/// The role that changes rows has a password of its own.
+TEST_P(DatabaseRotation, APasswordOfTheWriterIsAskedAtEachConnect) {
+    let_in_a_writer("writer-before");
+    const auto file = bench.folder() / "writer";
+    for (const auto* const key : {"writer_password_file", "writer_password_command"}) {
+        const bool is_file = std::string(key) == "writer_password_file";
+        write_secret(file, "writer-before\n");
+        postgres.session().execute("ALTER ROLE writer PASSWORD 'writer-before'");
+        bench.set_postgres("writer = 'user=writer'\n" + std::string(key) + " = '" +
+                           (is_file ? "" : "cat ") + file.string() + "'\n");
+        bench.start();
+        relay_one_more();
+        EXPECT_TRUE(are_written_back()) << bench.relay().log();
+        std::filesystem::remove(file);
+        cut_after("ALTER ROLE writer PASSWORD 'writer-after'");
+        expect_waiting("with postgres.writer: ");
+        EXPECT_TRUE(bench.relay().wait_for_log(std::string("postgres.") + key, patience))
+            << bench.relay().log();
+        write_secret(file, "writer-after\n");
+        relay_one_more();
+        EXPECT_TRUE(are_written_back()) << bench.relay().log();
+        EXPECT_EQ(bench.relay().log().find("writer-"), std::string::npos);
+        bench.stop();
+    }
+    EXPECT_TRUE(exactly_once_in_order(bench.committed_ids(), bench.events()));
+}
+
 /// As that of NATS: the role logs in with its certificate.
 TEST_P(DatabaseRotation, ACertificateIsReadAtEachConnect) {
     const tls_files before;
@@ -307,6 +356,29 @@ TEST_P(DatabaseRotation, ARoleThatWasNeverLetInEndsTheRelay) {
     bench.launch();
     EXPECT_EQ(bench.relay().process().wait_exit(patience), 3);
     EXPECT_TRUE(bench.relay().wait_for_log("refused the password of role relay", 0s));
+}
+
+TEST_P(DatabaseRotation, WhatNeverWorkedEndsTheRelayInItsOwnWords) {
+    const auto from_file = [&](const char* name) {
+        return bench.conninfo() + " user=relay passfile=" + (bench.folder() / name).string();
+    };
+    struct way_in {
+        std::string conninfo;
+        const char* words;
+    };
+    for (const auto& [conninfo, words] : {
+             way_in{from_file("nothing"),
+                    "PostgreSQL asks for the password of role relay, and there is none"},
+             way_in{from_file("passwords") + " sslmode=require",
+                    "the server of PostgreSQL offers no TLS, which sslmode requires"},
+             way_in{from_file("passwords") + " dbname=nowhere",
+                    "the database nowhere does not exist"},
+         }) {
+        bench.set_conninfo(conninfo);
+        bench.launch();
+        EXPECT_EQ(bench.relay().process().wait_exit(patience), 3) << bench.relay().log();
+        EXPECT_TRUE(bench.relay().wait_for_log(words, 0s)) << bench.relay().log();
+    }
 }
 
 INSTANTIATE_TEST_SUITE_P(Plugins, DatabaseRotation, both_plugins(), plugin_name);

@@ -109,6 +109,29 @@ TEST_P(ServerStates, StartsInReadOnlyMode) {
     EXPECT_TRUE(exactly_once_in_order(event_ids(1, 10), bench.events()));
 }
 
+TEST_P(ServerStates, AFirstStartInReadOnlyModeMakesNothingAndWaits) {
+    bench.create_table();
+    bench.set_delivery("backoff_max = '200ms'\n");
+    begin_read_only();
+    const auto named =
+        AllOf(HasSubstr("takes no writes"), HasSubstr("default_transaction_read_only"));
+    const auto looked = bench.command({"check"});
+    EXPECT_EQ(looked.exit_code, 1);
+    EXPECT_THAT(looked.output, named) << looked.errors;
+    const auto made = bench.command({"init"});
+    EXPECT_EQ(made.exit_code, 3);
+    EXPECT_THAT(made.errors, named);
+    bench.launch();
+    ASSERT_TRUE(is_logged("is not created before PostgreSQL is there")) << bench.relay().log();
+    EXPECT_THAT(bench.relay().log(), named);
+    EXPECT_FALSE(bench.broker().state(bench.stream_name())) << "a stream was made";
+    EXPECT_FALSE(bench.slot("slot_name")) << "a slot was made";
+    end_read_only();
+    ASSERT_TRUE(eventually(patience, [&] { return bench.streaming(); })) << bench.relay().log();
+    bench.execute(insert_events(1, 3));
+    bench.expect_relayed(event_ids(1, 3));
+}
+
 TEST_P(ServerStates, AnEventTriggerThatRefusesIsNamedByCheckInitAndRun) {
     bench.create_table();
     bench.execute(
@@ -123,12 +146,17 @@ TEST_P(ServerStates, AnEventTriggerThatRefusesIsNamedByCheckInitAndRun) {
     EXPECT_EQ(made.exit_code, 3) << made.errors;
     EXPECT_THAT(made.errors, AllOf(HasSubstr("DDL only through migrations"),
                                    HasSubstr("event trigger"), HasSubstr("init --print")));
-    EXPECT_FALSE(bench.slot("slot_name")) << "it was made before all could be";
+    const auto nothing_is_made = [&] {
+        EXPECT_FALSE(bench.slot("slot_name")) << "it was made before all could be";
+        EXPECT_FALSE(bench.broker().state(bench.stream_name())) << "a stream was made";
+    };
+    nothing_is_made();
     // With wal2json it can relay without, and says what it lacks then.
     if (bench.plugin() == "pgoutput") {
         bench.launch();
         EXPECT_EQ(bench.relay().process().wait_exit(patience), 3) << bench.relay().log();
         EXPECT_THAT(bench.relay().log(), HasSubstr("DDL only through migrations"));
+        nothing_is_made();
     }
     // The way that the errors name.
     const auto printed = bench.command({"init", "--print=sql"});

@@ -84,7 +84,7 @@ TEST_F(Connection, TellsHowToLetARoleReplicate) {
     const auto failure =
         refusal(server().conninfo(database_) + " user=plain", connection_kind::replication);
     EXPECT_EQ(failure.code, errc::postgres_refused);
-    EXPECT_EQ(failure.remedy, "ALTER ROLE \"plain\" REPLICATION;");
+    EXPECT_TRUE(failure.remedy.starts_with("ALTER ROLE \"plain\" REPLICATION;")) << failure.remedy;
 }
 
 TEST_F(Connection, RefusesAnUnreadableConninfoWithoutQuotingIt) {

@@ -78,7 +78,7 @@ TEST_F(Provisioner, SaysWhichRightsAreMissing) {
     auto sql = connect_as("powerless");
     const auto slot = run(postgres::create_slot(sql, slot_, output_plugin::pgoutput));
     ASSERT_TRUE(slot.has_error());
-    EXPECT_EQ(slot.error().remedy, "ALTER ROLE \"powerless\" REPLICATION;");
+    EXPECT_TRUE(slot.error().remedy.starts_with("ALTER ROLE \"powerless\" REPLICATION;"));
     const auto publication = run(postgres::create_publication(sql, "p", {{"public", "events"}}));
     ASSERT_TRUE(publication.has_error());
     EXPECT_THAT(publication.error().remedy,

@@ -14,6 +14,7 @@ namespace {
 
 using testing::HasSubstr;
 using testing::Not;
+using testing::StartsWith;
 
 server_context streaming() {
     return {.action = server_action::stream, .slot = "s", .publication = "p"};
@@ -120,6 +121,22 @@ TEST(ServerError, CallsAwayOnlyWhereNobodyHasAnswered) {
     }
 }
 
+TEST(ServerError, RefusesPoolersThatCarryNoReplicationInTheirOwnWords) {
+    const server_context context{.action = server_action::connect_replication, .role = "relay"};
+    const auto* const words = "RDS Proxy currently doesn't support streaming replication mode";
+    const auto* const libpq = "connection to server failed: FATAL:  Feature not supported: ";
+    for (const auto& report :
+         {server_report{"0A000", words}, server_report{"", std::string(libpq) + words}}) {
+        const auto failure = explain(report, context);
+        EXPECT_EQ(failure.code, errc::postgres_refused) << failure.what;
+        EXPECT_THAT(failure.what, HasSubstr("a pooler answers"));
+        EXPECT_THAT(failure.remedy, HasSubstr("connect past the pooler"));
+    }
+    const auto* const away =
+        "connection to server at \"replication.support.example\" failed: timeout expired";
+    EXPECT_EQ(explain({"", away}, context).code, errc::postgres_unavailable);
+}
+
 TEST(Refusal, SortsWhatPassesWhatWaitsAndWhatSomebodyMustDecide) {
     struct sorted {
         outlook what;
@@ -172,6 +189,15 @@ TEST(Refusal, SaysWhatKeepsTheServerFromIt) {
     EXPECT_EQ(with_state_behind(failure, {"53100", "no"}).what,
               "no row was deleted: the disk of PostgreSQL is full");
     EXPECT_EQ(with_state_behind(failure, {"XX000", "no"}).remedy, "wait");
+}
+
+TEST(Refusal, SaysItWhereverSomethingIsMade) {
+    for (const auto action : {server_action::create_publication, server_action::create_slot}) {
+        const auto failure = explain({"25006", "no"}, {.action = action, .slot = "s"});
+        EXPECT_EQ(failure.code, errc::postgres_lost);
+        EXPECT_THAT(failure.what, HasSubstr("PostgreSQL takes no writes"));
+        EXPECT_THAT(failure.remedy, HasSubstr("default_transaction_read_only"));
+    }
 }
 
 TEST(ServerError, LeadsAroundAnEventTrigger) {
@@ -239,7 +265,42 @@ TEST(ServerError, DoesNotTakeAMissingRoleAttributeForARefusedPlugin) {
     const auto failure = explain(
         {"42501", "must be superuser or replication role"},
         {.action = server_action::create_slot, .role = "r", .plugin = output_plugin::wal2json});
-    EXPECT_EQ(failure.remedy, "ALTER ROLE \"r\" REPLICATION;");
+    EXPECT_THAT(failure.remedy, StartsWith("ALTER ROLE \"r\" REPLICATION;"));
+}
+
+TEST(ServerError, SendsUsersOfAManagedServiceToTheCheck) {
+    const auto remedy = [](const char* code, const char* words, server_action action) {
+        return explain(
+                   {code, words},
+                   {.action = action, .role = "r", .slot = "s", .plugin = output_plugin::wal2json})
+            .remedy;
+    };
+    using enum server_action;
+    for (const auto& each :
+         {remedy("42501", "must be superuser", connect_replication),
+          remedy("42501", "must be superuser", create_slot),
+          remedy("42501", "must be superuser", start_streaming),
+          remedy("53400", "all replication slots are in use", create_slot),
+          remedy("55000", "logical decoding requires wal_level >= logical", create_slot),
+          remedy("58P01", "could not access file \"wal2json\"", create_slot),
+          remedy("42501", "\"wal2json\" may not be used as an output plugin", create_slot)}) {
+        EXPECT_THAT(each, HasSubstr("managed service"));
+        EXPECT_THAT(each, HasSubstr("walrelay check names"));
+    }
+}
+
+TEST(ServerError, AsksForTlsWhereOnlyThatLetsTheRoleIn) {
+    const auto remedy = [](const char* words) {
+        return explain({"28000", words}, {.action = server_action::connect_sql, .role = "r"})
+            .remedy;
+    };
+    const auto* const entry = "no pg_hba.conf entry for host \"h\", user \"r\", database \"d\", ";
+    EXPECT_THAT(remedy((std::string(entry) + "no encryption").c_str()), HasSubstr("sslmode="));
+    EXPECT_THAT(remedy((std::string(entry) + "SSL off").c_str()), HasSubstr("sslmode="));
+    EXPECT_THAT(remedy((std::string(entry) + "SSL encryption").c_str()), HasSubstr("pg_hba.conf"));
+    EXPECT_THAT(remedy((std::string(entry) + "SSL encryption " + entry + "no encryption").c_str()),
+                HasSubstr("pg_hba.conf"))
+        << "TLS was tried";
 }
 
 TEST(ServerError, ReadsTheSqlstateOutOfAFailedConnection) {

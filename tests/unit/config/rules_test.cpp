@@ -18,6 +18,19 @@ TEST(Rules, AllowOneWayToSignIn) {
                             "nats.credentials; fix: keep one of them"));
 }
 
+TEST(Rules, AllowOnePlaceForThePasswordOfTheWriter) {
+    EXPECT_THAT(problems_of(from_file("[postgres]\nconninfo = \"dbname=app\"\n"
+                                      "writer_password_file = \"a\"\n"
+                                      "writer_password_command = \"b\"\n"
+                                      "[[outbox]]\ntable = \"public.events\"\n")),
+                ElementsAre("walrelay.toml:4: postgres.writer_password_command: is set beside "
+                            "postgres.writer_password_file; fix: leave one of the two out",
+                            "walrelay.toml:3: postgres.writer_password_file: is set without "
+                            "postgres.writer; fix: set postgres.writer too, or remove it",
+                            "walrelay.toml:4: postgres.writer_password_command: is set without "
+                            "postgres.writer; fix: set postgres.writer too, or remove it"));
+}
+
 TEST(Rules, LetAnEmptyTextTakeAWayToSignInBack) {
     auto from = from_file(essentials + "[nats]\ncredentials = \"a\"\n");
     from.variables = {{"WALRELAY_NATS_CREDENTIALS", ""}, {"WALRELAY_NATS_NKEY_SEED", "b"}};

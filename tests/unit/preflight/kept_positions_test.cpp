@@ -68,7 +68,10 @@ TEST_F(KeptPositionFindings, MissASlotForTheTrail) {
     found.slots_free = 1;
     EXPECT_THAT(findings(), IsEmpty());
     found.all.pop_back();
-    EXPECT_THAT(findings(), ElementsAre(warns("no replication slot", "max_replication_slots")));
+    EXPECT_THAT(findings(), ElementsAre(warns("no replication slot",
+                                              "ALTER SYSTEM SET max_replication_slots")));
+    wanted.service = managed_service::rds;
+    EXPECT_THAT(findings(), ElementsAre(warns("no replication slot", "parameter group")));
 }
 
 TEST_F(KeptPositionFindings, LeaveAForeignSlotAlone) {

@@ -1,3 +1,4 @@
+#include "core/pooler_words.hpp"
 #include "preflight/preflight.hpp"
 #include "unit/preflight/sound_facts.hpp"
 
@@ -94,6 +95,18 @@ TEST(PostgresPreflight, BelievesAServerThatLetsTheRoleReplicate) {
     EXPECT_THAT(postgres_findings(wanted(), facts, {}), IsEmpty());
 }
 
+TEST(PostgresPreflight, NamesTheRoleThatSupabaseLetsReplicate) {
+    auto facts = sound_facts();
+    facts.role_replicates = false;
+    facts.service = managed_service::supabase;
+    EXPECT_THAT(only_error(facts).remedy,
+                testing::AllOf(HasSubstr("use the role postgres"), Not(HasSubstr("ALTER ROLE"))));
+    facts.version_number = 170'006;
+    EXPECT_THAT(postgres_findings(wanted(), facts, {}),
+                testing::Contains(testing::Field(&finding::remedy,
+                                                 HasSubstr("ALTER ROLE \"relay\" REPLICATION;"))));
+}
+
 TEST(PostgresPreflight, SaysWhoRefusesAReplicationConnection) {
     auto facts = sound_facts();
     facts.role_has_replication = true;
@@ -106,6 +119,10 @@ TEST(PostgresPreflight, SaysWhoRefusesAReplicationConnection) {
     facts.role_has_replication = facts.role_replicates = false;
     facts.replication_refused->server_said = "permission denied to start WAL sender";
     EXPECT_THAT(only_error(facts).what, HasSubstr("(permission denied to start WAL sender)"));
+    // No right would help there.
+    facts.replication_refused->remedy = how_past_the_pooler;
+    EXPECT_EQ(only_error(facts).code.text(), "replication_refused");
+    EXPECT_EQ(only_error(facts).remedy, how_past_the_pooler);
 }
 
 TEST(PostgresPreflight, CountsRowsThatANewSlotNeverSends) {
@@ -476,6 +493,23 @@ TEST(PostgresPreflight, SaysThatTheRoleMayNotCreateThePublication) {
     ASSERT_FALSE(can_start(found));
     EXPECT_THAT(found.back().what, HasSubstr("(server: permission denied)"));
     EXPECT_THAT(found.back().remedy, HasSubstr("as the owner of the tables: CREATE PUBLICATION"));
+}
+
+TEST(PostgresPreflight, LetsAFirstStartWaitForAServerThatTakesNoWrites) {
+    auto facts = sound_facts();
+    const auto slot = facts.slot;
+    facts.publication_waits = error{errc::postgres_lost, "no publication now"};
+    EXPECT_FALSE(waits_to_make(wanted(), facts)) << "there is one";
+    facts.publication.reset();
+    EXPECT_FALSE(waits_to_make(wanted(), facts)) << "that has relayed before";
+    facts.slot.reset();
+    ASSERT_TRUE(waits_to_make(wanted(), facts));
+    EXPECT_EQ(waits_to_make(wanted(), facts)->what, "no publication now");
+    EXPECT_FALSE(waits_to_make(wanted(output_plugin::wal2json), facts)) << "needs none";
+    facts.making_waits = error{errc::postgres_lost, "no table now"};
+    EXPECT_TRUE(waits_to_make(wanted(output_plugin::wal2json), facts));
+    facts.slot = slot;
+    EXPECT_FALSE(waits_to_make(wanted(), facts));
 }
 
 TEST(ChoosePlugin, TakesNoWal2jsonByItselfThatMayBeTooOld) {
