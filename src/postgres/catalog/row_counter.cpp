@@ -1,6 +1,6 @@
 #include "postgres/catalog/row_counter.hpp"
 
-#include "core/sql_text.hpp"
+#include "postgres/catalog/table_scope.hpp"
 #include "postgres/session/array_literal.hpp"
 #include "postgres/session/fact_reader.hpp"
 
@@ -27,9 +27,8 @@ constexpr const char* estimate_sql =
     "WHERE oid = ANY ($1::oid[])";
 
 std::string count_sql(const table_facts& table) {
-    return fmt::format("SELECT count(*) FROM (SELECT FROM {}{} LIMIT {}) AS counted",
-                       table.partitioned ? "" : "ONLY ", quote_table(table.table),
-                       counted_at_most + 1);
+    return fmt::format("SELECT count(*) FROM (SELECT FROM {} LIMIT {}) AS counted",
+                       rows_sql(scope_of(table)), counted_at_most + 1);
 }
 
 std::optional<std::uint64_t> number_in(const answer& rows) {

@@ -1,6 +1,7 @@
 #include "postgres/catalog/write_back_probe.hpp"
 
 #include "core/sql_text.hpp"
+#include "postgres/catalog/table_scope.hpp"
 #include "postgres/catalog/write_back_sql.hpp"
 #include "postgres/session/server_error.hpp"
 
@@ -28,34 +29,33 @@ struct wanted_statement {
 };
 
 /// As the clean-up of rows writes it, but by the id; that of partitions drops them.
-std::string delete_later_sql(const outbox_table& table, const std::string& type) {
-    auto sql = "DELETE FROM " + quote_table(table.table) + " WHERE " +
-               quote_identifier(key_column(table)) + " = ANY ($1::text[]::" + type + "[])";
+std::string delete_later_sql(const outbox_table& table, const keyed_rows& rows) {
+    auto sql = "DELETE FROM " + rows_sql(rows.in) + " WHERE " +
+               quote_identifier(key_column(table)) + " = ANY ($1::text[]::" + rows.key_type + "[])";
     if (!table.pending.empty()) {
         sql += " AND NOT coalesce((" + table.pending + "\n), false)";
     }
     return sql;
 }
 
-std::vector<wanted_statement> statements_of(const outbox_table& table, const std::string& type,
-                                            bool partitioned) {
+std::vector<wanted_statement> statements_of(const outbox_table& table, const keyed_rows& rows) {
     std::vector<wanted_statement> all;
-    if (table.delete_after && !deletes_at_once(table) && !partitioned) {
+    if (table.delete_after && !deletes_at_once(table) && !rows.in.partitioned) {
         all.push_back({table.pending.empty() ? "outbox.delete_after"
                                              : "outbox.delete_after with outbox.pending",
-                       "SELECT, DELETE", delete_later_sql(table, type)});
+                       "SELECT, DELETE", delete_later_sql(table, rows)});
     }
     if (deletes_at_once(table)) {
         all.push_back(
-            {"outbox.delete_after", "SELECT, DELETE", write_back_sql(table, type, false)});
+            {"outbox.delete_after", "SELECT, DELETE", write_back_sql(table, rows, false)});
     } else if (!table.on_published.empty()) {
         all.push_back({table.pending.empty() ? "outbox.on_published"
                                              : "outbox.on_published with outbox.pending",
-                       "SELECT, UPDATE", write_back_sql(table, type, false)});
+                       "SELECT, UPDATE", write_back_sql(table, rows, false)});
     }
     if (!table.on_dead_letter.empty()) {
         all.push_back({"outbox.on_dead_letter", "SELECT, UPDATE",
-                       on_dead_letter_sql(table, type, "$1", "$2", "$3")});
+                       on_dead_letter_sql(table, rows, "$1", "$2", "$3")});
     }
     return all;
 }
@@ -104,11 +104,11 @@ awaitable<result<void>> probe_write_backs(connection& sql, std::vector<outbox_ta
     for (std::size_t index = 0; index < asked.size() && index < tables.size(); ++index) {
         const auto& columns = tables[index].columns;
         const auto key = std::ranges::find(columns, key_column(asked[index]), &column::name);
-        const bool partitioned = tables[index].partitioned;
+        keyed_rows rows{scope_of(tables[index]), "text"};
         if (is_unsafe(tables[index], has_writer)) {
             continue;
         }
-        if (key == columns.end() || statements_of(asked[index], "text", partitioned).empty()) {
+        if (key == columns.end() || statements_of(asked[index], rows).empty()) {
             continue;
         }
         std::vector<std::string> which{std::to_string(key->type)};
@@ -116,7 +116,8 @@ awaitable<result<void>> probe_write_backs(connection& sql, std::vector<outbox_ta
         if (!type) {
             co_return type.error();
         }
-        const auto wanted = statements_of(asked[index], type->text(0, 0), partitioned);
+        rows.key_type = type->text(0, 0);
+        const auto wanted = statements_of(asked[index], rows);
         for (const auto& each : wanted) {
             const auto probed = co_await probe(sql, each, search_path, tables[index]);
             if (!probed) {
@@ -135,9 +136,9 @@ awaitable<result<void>> probe_pending(connection& sql, std::vector<outbox_table>
             !tables[index].foreign_reading.empty()) {
             continue;
         }
-        wanted_statement reading{
-            "outbox.pending", "SELECT",
-            "SELECT FROM " + quote_table(table.table) + " WHERE (" + table.pending + "\n)"};
+        wanted_statement reading{"outbox.pending", "SELECT",
+                                 "SELECT FROM " + rows_sql(scope_of(tables[index])) + " WHERE (" +
+                                     table.pending + "\n)"};
         const auto probed = co_await probe(sql, std::move(reading), search_path, tables[index]);
         if (!probed) {
             co_return probed.error();

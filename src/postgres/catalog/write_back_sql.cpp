@@ -33,36 +33,36 @@ bool deletes_at_once(const outbox_table& table) {
     return table.delete_after == std::chrono::milliseconds(0);
 }
 
-std::string write_back_sql(const outbox_table& table, std::string_view key_type, bool retried) {
-    const auto rows =
-        fmt::format("{} = ANY ($1::text[]::{}[])", quote_identifier(key_column(table)), key_type);
+std::string write_back_sql(const outbox_table& table, const keyed_rows& rows, bool retried) {
+    const auto which = fmt::format("{} = ANY ($1::text[]::{}[])",
+                                   quote_identifier(key_column(table)), rows.key_type);
     if (deletes_at_once(table)) {
-        return fmt::format("DELETE FROM {} WHERE {}", quote_table(table.table), rows);
+        return fmt::format("DELETE FROM {} WHERE {}", rows_sql(rows.in), which);
     }
     // A fragment may end with a comment, which must not reach what follows.
-    auto sql = fmt::format("UPDATE {} SET {}\nWHERE {}", quote_table(table.table),
-                           table.on_published, rows);
+    auto sql =
+        fmt::format("UPDATE {} SET {}\nWHERE {}", rows_sql(rows.in), table.on_published, which);
     if (!table.pending.empty() && !retried) {
         sql += fmt::format(" AND ({}\n)", table.pending);
     }
     return sql;
 }
 
-std::string fetch_row_sql(const outbox_table& table, std::string_view key_type) {
+std::string fetch_row_sql(const outbox_table& table, const keyed_rows& rows) {
     // The name is one that no column has.
     return fmt::format(
         "SELECT walrelay_row.* FROM {} AS walrelay_row WHERE {} = $1::text::{} "
         "AND octet_length(walrelay_row::text) <= $2::int8",
-        quote_table(table.table), quote_identifier(key_column(table)), key_type);
+        rows_sql(rows.in), quote_identifier(key_column(table)), rows.key_type);
 }
 
-std::string row_bytes_sql(const outbox_table& table, std::string_view key_type) {
+std::string row_bytes_sql(const outbox_table& table, const keyed_rows& rows) {
     return fmt::format(
         "SELECT octet_length(walrelay_row::text) FROM {} AS walrelay_row WHERE {} = $1::text::{}",
-        quote_table(table.table), quote_identifier(key_column(table)), key_type);
+        rows_sql(rows.in), quote_identifier(key_column(table)), rows.key_type);
 }
 
-std::string on_dead_letter_sql(const outbox_table& table, std::string_view key_type,
+std::string on_dead_letter_sql(const outbox_table& table, const keyed_rows& rows,
                                std::string_view key_parameter, std::string_view error_parameter,
                                std::string_view attempts_parameter) {
     auto assignments = table.on_dead_letter;
@@ -73,8 +73,8 @@ std::string on_dead_letter_sql(const outbox_table& table, std::string_view key_t
     return fmt::format(
         "UPDATE {} SET {}\nWHERE {} = {}::text::{} AND ({}::text IS NULL OR true) "
         "AND ({}::int IS NULL OR true)",
-        quote_table(table.table), assignments, quote_identifier(key_column(table)), key_parameter,
-        key_type, error_parameter, attempts_parameter);
+        rows_sql(rows.in), assignments, quote_identifier(key_column(table)), key_parameter,
+        rows.key_type, error_parameter, attempts_parameter);
 }
 
 }  // namespace walrelay::postgres

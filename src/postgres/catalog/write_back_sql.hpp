@@ -4,6 +4,7 @@
 #pragma once
 
 #include "core/outbox_table.hpp"
+#include "postgres/catalog/table_scope.hpp"
 
 #include <string>
 #include <string_view>
@@ -31,21 +32,28 @@ inline constexpr const char* empty_control_sql =
 /// Whether published rows are deleted at once, in place of outbox.on_published.
 [[nodiscard]] bool deletes_at_once(const outbox_table& table);
 
-/// For the rows whose keys are the array $1. `key_type` is the SQL name of the key's type. Without
-/// `retried` only rows that are still pending are touched, where the table says which those are: a
-/// row is written back once, and what somebody else has written since stays.
-[[nodiscard]] std::string write_back_sql(const outbox_table& table, std::string_view key_type,
+/// How the rows of a table are found by their keys.
+struct keyed_rows {
+    table_scope in = {};
+    /// SQL name of the key's type.
+    std::string key_type = {};
+};
+
+/// For the rows whose keys are the array $1. Without `retried` only rows that are still pending are
+/// touched, where the table says which those are: a row is written back once, and what somebody
+/// else has written since stays.
+[[nodiscard]] std::string write_back_sql(const outbox_table& table, const keyed_rows& rows,
                                          bool retried);
 
 /// The whole row of the key $1, where it has at most $2 bytes as text.
-[[nodiscard]] std::string fetch_row_sql(const outbox_table& table, std::string_view key_type);
+[[nodiscard]] std::string fetch_row_sql(const outbox_table& table, const keyed_rows& rows);
 
 /// How many bytes the row of the key $1 has as text.
-[[nodiscard]] std::string row_bytes_sql(const outbox_table& table, std::string_view key_type);
+[[nodiscard]] std::string row_bytes_sql(const outbox_table& table, const keyed_rows& rows);
 
 /// outbox.on_dead_letter with its placeholders as these parameters, for the row of the key
 /// `key_parameter`: an UPDATE without a semicolon, to which conditions can be added.
-[[nodiscard]] std::string on_dead_letter_sql(const outbox_table& table, std::string_view key_type,
+[[nodiscard]] std::string on_dead_letter_sql(const outbox_table& table, const keyed_rows& rows,
                                              std::string_view key_parameter,
                                              std::string_view error_parameter,
                                              std::string_view attempts_parameter);

@@ -2,7 +2,6 @@
 
 #include "core/control.hpp"
 #include "postgres/catalog/inspection_queries.hpp"
-#include "postgres/catalog/write_back_sql.hpp"
 #include "postgres/session/array_literal.hpp"
 
 #include <fmt/format.h>
@@ -25,7 +24,8 @@ SELECT format_type(a.atttypid, -1),
             SELECT t.oid, t.typbasetype
             UNION ALL
             SELECT b.oid, b.typbasetype FROM base JOIN pg_type AS b ON b.oid = base.typbasetype)
-        SELECT oid FROM base WHERE typbasetype = 0) = 'bytea'::regtype
+        SELECT oid FROM base WHERE typbasetype = 0) = 'bytea'::regtype,
+       c.relkind = 'p'
   FROM pg_attribute AS a
   JOIN pg_class AS c ON c.oid = a.attrelid
   JOIN pg_namespace AS n ON n.oid = c.relnamespace
@@ -72,7 +72,9 @@ awaitable<result<key_kind>> key_kinds::find(connection& sql, const outbox_table&
     for (std::size_t row = 0; row < columns->size(); ++row) {
         names.push_back(columns->text(row, 1));
     }
-    key_kind kind{rows->text(0, 0), rows->flag(0, 1), needs_mark(table, names)};
+    key_kind kind{{{table.table, rows->flag(0, 2)}, rows->text(0, 0)},
+                  rows->flag(0, 1),
+                  needs_mark(table, names)};
     known_[table.table] = kind;
     co_return kind;
 }
@@ -84,7 +86,7 @@ awaitable<result<key_kind>> key_kinds::find_again(connection& sql, const outbox_
 
 awaitable<result<std::vector<bool>>> fitting_keys(connection& sql, key_kind kind,
                                                   std::vector<std::string> keys) {
-    const auto cast = fmt::format("SELECT $1::text::{}", kind.type);
+    const auto cast = fmt::format("SELECT $1::text::{}", kind.rows.key_type);
     std::vector<bool> fitting;
     fitting.reserve(keys.size());
     for (const auto& key : keys) {

@@ -5,6 +5,7 @@
 #include "core/bytea_text.hpp"
 #include "core/error.hpp"
 #include "core/outbox_table.hpp"
+#include "postgres/catalog/write_back_sql.hpp"
 #include "postgres/session/connection.hpp"
 #include "postgres/session/server_error.hpp"
 
@@ -17,7 +18,7 @@
 namespace walrelay::postgres {
 
 struct key_kind {
-    std::string type;  // SQL name
+    keyed_rows rows = {};
     bool is_bytea = false;
     bool is_marked = false;  // an update of the table: see core/control.hpp
 

@@ -1,6 +1,7 @@
 #include "postgres/tables/newest_rows.hpp"
 
 #include "core/sql_text.hpp"
+#include "postgres/catalog/table_scope.hpp"
 #include "postgres/session/array_literal.hpp"
 #include "postgres/session/fact_reader.hpp"
 #include "postgres/session/run_command.hpp"
@@ -160,8 +161,9 @@ struct stretch {
 
 /// Of what is wanted in the stretch, that which lies furthest back; and whether rows that are not
 /// wanted lie before it, so that it is all that is wanted. A condition that no index knows must not
-/// lead further back than the stretch.
-std::string select_stretch(const newest_rows_request& request, const stretch& part) {
+/// lead further back than the stretch. `from` is rows_sql, as below.
+std::string select_stretch(const newest_rows_request& request, const std::string& from,
+                           const stretch& part) {
     return fmt::format(
         R"sql(WITH part AS (
 SELECT {values}, {later} AS "is later", row_number() OVER (ORDER BY {order}) AS "its place"
@@ -173,27 +175,27 @@ SELECT wanted.*, what.is_whole
   LEFT JOIN (SELECT * FROM part WHERE "is later" ORDER BY "its place" DESC LIMIT {wanted})
          AS wanted ON true)sql",
         fmt::arg("values", values_of(request)), fmt::arg("later", is_later(request)),
-        fmt::arg("order", part.order), fmt::arg("table", quote_table(request.table)),
+        fmt::arg("order", part.order), fmt::arg("table", from),
         fmt::arg("where", part.condition.empty() ? "" : "WHERE " + part.condition),
         fmt::arg("rows", part.rows_max), fmt::arg("wanted", rows_wanted_max),
         fmt::arg("margin", margin), fmt::arg("ends", part.may_end_with_the_table));
 }
 
 /// All that are wanted, wherever they lie; of too many the first that were written.
-std::string select_all(const newest_rows_request& request) {
+std::string select_all(const newest_rows_request& request, const std::string& from) {
     return fmt::format("SELECT {}, true, 1, true FROM {} WHERE {} ORDER BY age(xmin) DESC LIMIT {}",
-                       values_of(request), quote_table(request.table), is_later(request),
-                       rows_wanted_max);
+                       values_of(request), from, is_later(request), rows_wanted_max);
 }
 
 /// Of rows in the order of their time as many as `rows_max`, and of these what is wanted.
-std::string select_by_time(const newest_rows_request& request, const std::string& condition,
-                           const char* direction, std::size_t rows_max) {
+std::string select_by_time(const newest_rows_request& request, const std::string& from,
+                           const std::string& condition, const char* direction,
+                           std::size_t rows_max) {
     const auto time = quote_identifier(request.created_at);
     return fmt::format(
         "SELECT * FROM (SELECT {}, {} AS \"is later\", 1, true FROM {} WHERE isfinite({}){} ORDER "
         "BY {} {} LIMIT {}) AS newest WHERE \"is later\"",
-        values_of(request), is_later(request), quote_table(request.table), time,
+        values_of(request), is_later(request), from, time,
         condition.empty() ? "" : " AND " + condition, time, direction, rows_max);
 }
 
@@ -215,6 +217,7 @@ public:
         if (!way) {
             co_return result<void>{};
         }
+        from_ = rows_sql({request_.table, facts->text(0, 0) == "p"});
         if (request_.since) {
             const auto made =
                 quote_identifier(request_.created_at) + " >= " + seconds_of(*request_.since);
@@ -232,7 +235,7 @@ private:
     awaitable<result<void>> read_later(const access& way) {
         if (way.way == way_in::whole_table) {
             found_.is_whole = true;
-            auto every_row = select_all(request_);
+            auto every_row = select_all(request_, from_);
             auto done = co_await read(std::move(every_row));
             found_.is_whole = found_.is_whole && found_.rows.size() < rows_wanted_max;
             co_return done;
@@ -242,7 +245,7 @@ private:
         found_.is_whole = by_time;
         const stretch newest{way.condition, (by_time ? time : "ctid") + " DESC",
                              by_time ? rows_read_max : std::numeric_limits<int>::max(), by_time};
-        auto statement = select_stretch(request_, newest);
+        auto statement = select_stretch(request_, from_, newest);
         auto read_back = co_await read(std::move(statement));
         if (!read_back || found_.is_whole || !by_time) {
             co_return read_back;
@@ -263,7 +266,7 @@ private:
 
     awaitable<result<void>> read_by_time(std::string condition, const char* direction,
                                          std::size_t rows_max) {
-        auto statement = select_by_time(request_, condition, direction, rows_max);
+        auto statement = select_by_time(request_, from_, condition, direction, rows_max);
         co_return co_await read(std::move(statement));
     }
 
@@ -324,6 +327,7 @@ private:
 
     connection& sql_;
     const newest_rows_request& request_;
+    std::string from_;
     newest_rows found_;
 };
 

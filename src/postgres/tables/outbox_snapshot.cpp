@@ -85,6 +85,41 @@ std::string quoted(const std::vector<std::string>& columns) {
     return fmt::format("{}", fmt::join(names, ", "));
 }
 
+std::string select_sql(const row_reading& how) {
+    auto statement = "SELECT " + quoted(how.columns);
+    if (!how.judged.empty()) {
+        statement += fmt::format(", coalesce(({}), false)", how.judged);
+    }
+    statement += " FROM " + rows_sql(how.from);
+    if (!how.where.empty()) {
+        statement += fmt::format(" WHERE ({})", how.where);
+    }
+    auto order = quoted(how.order_by);
+    if (how.repeatable) {
+        // Where a row lies is one place within a snapshot, which way ever the planner takes.
+        order += order.empty() ? "tableoid, ctid" : ", tableoid, ctid";
+    }
+    return order.empty() ? statement : statement + " ORDER BY " + order;
+}
+
+error explain_reading(const server_report& report, const std::string& role,
+                      const row_reading& how) {
+    const auto table = quote_table(how.from.table);
+    const bool has_condition = !how.where.empty() || !how.judged.empty();
+    // A condition may need any column, and the order needs those of the system.
+    const auto needed =
+        has_condition || how.repeatable ? std::string() : " (" + quoted(how.columns) + ")";
+    auto failure = explain_read(report, role, table, needed);
+    const bool is_refused = failure.code == errc::postgres_unsuitable &&
+                            report.sqlstate != sqlstate::insufficient_privilege;
+    if (is_refused && has_condition) {
+        failure.what = fmt::format("PostgreSQL refuses a condition on the rows of {}: ({})", table,
+                                   how.judged.empty() ? how.where : how.judged);
+        failure.remedy = "correct the condition: --where, or outbox.pending";
+    }
+    return failure;
+}
+
 }  // namespace
 
 awaitable<result<snapshot_facts>> begin_snapshot(connection& sql, std::vector<table_name> tables,
@@ -132,33 +167,11 @@ awaitable<result<snapshot_facts>> begin_snapshot(connection& sql, std::vector<ta
     co_return facts;
 }
 
-awaitable<result<void>> open_cursor(connection& sql, table_name table,
-                                    std::vector<std::string> columns, std::string where,
-                                    std::vector<std::string> order_by, std::string judged) {
-    const auto list = quoted(columns);
-    const auto judgement =
-        judged.empty() ? std::string() : fmt::format(", coalesce(({}), false)", judged);
-    auto statement = fmt::format("DECLARE walrelay_rows NO SCROLL CURSOR FOR SELECT {}{} FROM {}",
-                                 list, judgement, quote_table(table));
-    if (!where.empty()) {
-        statement += fmt::format(" WHERE ({})", where);
-    }
-    if (!order_by.empty()) {
-        statement += fmt::format(" ORDER BY {}, tableoid, ctid", quoted(order_by));
-    }
+awaitable<result<void>> open_cursor(connection& sql, row_reading how) {
+    auto statement = "DECLARE walrelay_rows NO SCROLL CURSOR FOR " + select_sql(how);
     const auto opened = co_await sql.ask(std::move(statement));
     if (opened.has_error()) {
-        // A condition may need any column.
-        const auto needed = where.empty() && judged.empty() ? " (" + list + ")" : std::string();
-        auto failure = explain_read(opened.error(), sql.role(), quote_table(table), needed);
-        const bool is_refused = failure.code == errc::postgres_unsuitable &&
-                                opened.error().sqlstate != sqlstate::insufficient_privilege;
-        if (is_refused && !(where.empty() && judged.empty())) {
-            failure.what = fmt::format("PostgreSQL refuses a condition on the rows of {}: ({})",
-                                       quote_table(table), judged.empty() ? where : judged);
-            failure.remedy = "correct the condition: --where, or outbox.pending";
-        }
-        co_return failure;
+        co_return explain_reading(opened.error(), sql.role(), how);
     }
     co_return result<void>{};
 }

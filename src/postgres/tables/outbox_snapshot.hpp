@@ -7,6 +7,7 @@
 #include "core/lsn.hpp"
 #include "core/outbox_table.hpp"
 #include "core/waiting_slot.hpp"
+#include "postgres/catalog/table_scope.hpp"
 #include "postgres/session/connection.hpp"
 #include "postgres/session/row_set.hpp"
 
@@ -37,13 +38,23 @@ struct snapshot_facts {
 [[nodiscard]] boost::asio::awaitable<result<snapshot_facts>> begin_snapshot(
     connection& sql, std::vector<table_name> tables, std::string snapshot = {});
 
-/// `where` is an SQL condition, or empty. With `order_by`, columns of the table, the rows come in
-/// one order however often they are read. Where `judged` is an SQL condition and not empty, a last
-/// column says whether it is true of the row. Errors: postgres_unsuitable with the GRANT that is
-/// missing.
-[[nodiscard]] boost::asio::awaitable<result<void>> open_cursor(
-    connection& sql, table_name table, std::vector<std::string> columns, std::string where,
-    std::vector<std::string> order_by = {}, std::string judged = {});
+/// One reading of the rows of a table.
+struct row_reading {
+    table_scope from = {};
+    std::vector<std::string> columns = {};
+    /// An SQL condition, or empty for all rows.
+    std::string where = {};
+    /// Columns of the table.
+    std::vector<std::string> order_by = {};
+    /// Where it is an SQL condition, a last column says whether it is true of the row.
+    std::string judged = {};
+    /// The rows come in the same order each time they are read within the snapshot, whatever
+    /// columns are read: a row can be named by its place. Costs a sort on the server.
+    bool repeatable = false;
+};
+
+/// Errors: postgres_unsuitable with the GRANT that is missing.
+[[nodiscard]] boost::asio::awaitable<result<void>> open_cursor(connection& sql, row_reading how);
 /// The next rows of the table that was opened last; none at its end, which closes it.
 [[nodiscard]] boost::asio::awaitable<result<row_set>> fetch_rows(connection& sql,
                                                                  std::size_t rows_max);

@@ -213,7 +213,7 @@ awaitable<result<void>> outbox_writer::write_back(const outbox_table& table,
     if (done.has_error()) {
         // The column may have got another type.
         key_kinds_.forget();
-        co_return explain_refusal(done.error(), table, write_back_sql(table, kind->type, retried));
+        co_return explain_refusal(done.error(), table, write_back_sql(table, kind->rows, retried));
     }
     co_return result<void>{};
 }
@@ -233,7 +233,7 @@ awaitable<answer> outbox_writer::change_rows(const outbox_table& table, key_kind
                        {"1", table.table.schema, table.table.name, own_ids_json(ids),
                         std::string(key_column(table))}});
     }
-    all.push_back({write_back_sql(table, kind.type, retried), {array_literal(keys)}});
+    all.push_back({write_back_sql(table, kind.rows, retried), {array_literal(keys)}});
     if (kind.is_marked) {
         all.push_back({empty_control_sql});
     }
@@ -305,7 +305,7 @@ awaitable<result<outbox_writer::fetched_row>> outbox_writer::measure_row(const o
                                                                          const std::string& key,
                                                                          std::uint64_t bytes_max) {
     std::vector<std::string> which{kind.text_of(key)};
-    auto sql = row_bytes_sql(table, kind.type);
+    auto sql = row_bytes_sql(table, kind.rows);
     const auto bytes = co_await sql_.ask(std::move(sql), std::move(which));
     if (bytes.has_error()) {
         co_return not_fetched(bytes.error(), table);
@@ -325,7 +325,7 @@ awaitable<result<outbox_writer::fetched_row>> outbox_writer::measure_row(const o
 awaitable<answer> outbox_writer::find_row(const outbox_table& table, key_kind kind,
                                           const std::string& key, std::uint64_t bytes_max) {
     std::vector<std::string> values{kind.text_of(key), std::to_string(bytes_max)};
-    auto sql = fetch_row_sql(table, kind.type);
+    auto sql = fetch_row_sql(table, kind.rows);
     co_return co_await sql_.ask(std::move(sql), std::move(values));
 }
 
@@ -355,9 +355,9 @@ awaitable<result<std::optional<dead_letter_status>>> outbox_writer::status_of(
     status->key = kind->text_of(*row.letter->key);
     status->key_column = key_column(table);
     status->marked = kind->is_marked;
-    status->make_update = [&table, type = kind->type](std::string_view of, std::string_view why,
+    status->make_update = [&table, rows = kind->rows](std::string_view of, std::string_view why,
                                                       std::string_view attempts) {
-        return on_dead_letter_sql(table, type, of, why, attempts);
+        return on_dead_letter_sql(table, rows, of, why, attempts);
     };
     co_return std::move(status);
 }

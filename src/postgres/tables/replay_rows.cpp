@@ -49,7 +49,7 @@ awaitable<result<std::vector<std::string>>> ids_of_rows(connection& sql, replay_
     auto statement = fmt::format(
         "SELECT {0}::text FROM {1} WHERE ({2}\n) AND {0} IS NOT NULL ORDER "
         "BY {3}",
-        id, quote_table(of.table), condition, order);
+        id, rows_sql(of.scope()), condition, order);
     const auto rows = co_await sql.ask(std::move(statement));
     if (rows.has_error()) {
         co_return explain_rows(rows.error(), sql, of.table);
@@ -82,7 +82,7 @@ awaitable<result<row_set>> rows_of_ids(connection& sql, replay_table of,
     auto statement = fmt::format(
         "SELECT {} FROM unnest($1::text[]) WITH ORDINALITY AS w (id, place) JOIN {} AS t "
         "ON t.{} = w.id::{} ORDER BY w.place",
-        fmt::join(columns, ", "), quote_table(of.table), quote_identifier(of.id_column),
+        fmt::join(columns, ", "), rows_sql(of.scope()), quote_identifier(of.id_column),
         type->text(0, 0));
     std::vector<std::string> wanted{array_literal(ids)};
     auto rows = co_await sql.ask(std::move(statement), std::move(wanted));

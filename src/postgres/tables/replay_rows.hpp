@@ -3,6 +3,7 @@
 
 #include "core/error.hpp"
 #include "core/outbox_table.hpp"
+#include "postgres/catalog/table_scope.hpp"
 #include "postgres/session/connection.hpp"
 #include "postgres/session/row_set.hpp"
 
@@ -19,6 +20,10 @@ struct replay_table {
     /// Before the id; empty where the table has no such column.
     std::string time_column = {};
     std::vector<std::string> columns = {};
+    /// As of table_scope.
+    bool partitioned = false;
+
+    [[nodiscard]] table_scope scope() const { return {table, partitioned}; }
 };
 
 /// The ids of the rows for which the SQL condition holds, in the order of their times, then ids, as

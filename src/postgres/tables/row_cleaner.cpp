@@ -25,8 +25,8 @@ constexpr std::array<const char*, 2> session_sql = {"SET lock_timeout = '500ms'"
                                                     "SET statement_timeout = '30s'"};
 
 /// With -1 and not NULL: of char(36) the latter makes a type that holds one character.
-constexpr const char* type_sql = R"sql(
-SELECT pg_catalog.format_type(a.atttypid, -1)
+constexpr const char* column_sql = R"sql(
+SELECT pg_catalog.format_type(a.atttypid, -1), c.relkind = 'p'
   FROM pg_catalog.pg_attribute AS a
   JOIN pg_catalog.pg_class AS c ON c.oid = a.attrelid
   JOIN pg_catalog.pg_namespace AS n ON n.oid = c.relnamespace
@@ -67,19 +67,28 @@ std::string condition_of(const rows_by_value& rows, const std::string& type) {
     return condition;
 }
 
-std::string delete_sql(const outbox_table& table, const std::string& condition) {
-    auto sql =
-        fmt::format("WITH gone AS (DELETE FROM {} WHERE {}", quote_table(table.table), condition);
+/// How many, and whether the table was the one that is meant.
+std::string delete_sql(const outbox_table& table, const table_scope& from,
+                       const std::string& condition) {
+    const auto is_meant = is_meant_sql(from);
+    auto sql = fmt::format("WITH gone AS (DELETE FROM {} WHERE {} AND {}", rows_sql(from), is_meant,
+                           condition);
     // A fragment may end with a comment, which must not reach what follows.
     if (!table.pending.empty()) {
         sql += fmt::format(" AND NOT coalesce(({}\n), false)", table.pending);
     }
-    return sql + " RETURNING 1) SELECT pg_catalog.count(*) FROM gone";
+    return sql + " RETURNING 1) SELECT pg_catalog.count(*), " + is_meant + " FROM gone";
+}
+
+error another_table(const table_name& table) {
+    return {errc::postgres_lost, "published rows of table " + to_string(table) +
+                                     " were not deleted: the name is that of another table now"};
 }
 
 }  // namespace
 
 awaitable<result<row_cleaner>> row_cleaner::begin(connection sql, const outbox_table& table,
+                                                  std::uint32_t oid,
                                                   std::vector<table_name> outboxes) {
     for (const auto* const statement : session_sql) {
         const auto set = co_await sql.query(statement);
@@ -93,7 +102,7 @@ awaitable<result<row_cleaner>> row_cleaner::begin(connection sql, const outbox_t
     if (!path) {
         co_return path.error();
     }
-    row_cleaner made{std::move(sql), table, std::move(path->open_schemas)};
+    row_cleaner made{std::move(sql), table, oid, std::move(path->open_schemas)};
     for (auto& each : others) {
         made.other_schemas_.push_back(std::move(each.schema));
         made.other_tables_.push_back(std::move(each.name));
@@ -130,9 +139,9 @@ error row_cleaner::explain_refusal(const server_report& report) const {
     return failure;
 }
 
-awaitable<result<std::string>> row_cleaner::type_of(std::string column) {
+awaitable<result<keyed_rows>> row_cleaner::look_at(std::string column) {
     std::vector<std::string> which{table_->table.schema, table_->table.name, column};
-    const auto rows = co_await sql_.query(type_sql, std::move(which));
+    const auto rows = co_await sql_.query(column_sql, std::move(which));
     if (!rows) {
         co_return rows.error();
     }
@@ -142,16 +151,19 @@ awaitable<result<std::string>> row_cleaner::type_of(std::string column) {
                                     to_string(table_->table), column),
                         "correct outbox.message_id in the configuration"};
     }
-    co_return rows->text(0, 0);
+    co_return keyed_rows{{table_->table, rows->flag(0, 1), oid_}, rows->text(0, 0)};
 }
 
 /// Where one value spoils all, each half is tried on its own.
-awaitable<result<void>> row_cleaner::remove(rows_by_value rows, std::string type,
+awaitable<result<void>> row_cleaner::remove(rows_by_value rows, keyed_rows how,
                                             cleaned_rows& done) {
-    auto sql = delete_sql(*table_, condition_of(rows, type));
+    auto sql = delete_sql(*table_, how.in, condition_of(rows, how.key_type));
     std::vector<std::string> which{array_literal(rows.values)};
     const auto answered = co_await sql_.ask(std::move(sql), std::move(which));
     if (answered.has_value()) {
+        if (!answered->flag(0, 1)) {
+            co_return another_table(table_->table);
+        }
         fact_reader reader{*answered};
         done.deleted += reader.number<std::uint64_t>(0, 0);
         co_return result<void>{};
@@ -171,17 +183,17 @@ awaitable<result<void>> row_cleaner::remove(rows_by_value rows, std::string type
     const auto middle = rows.values.begin() + static_cast<std::ptrdiff_t>(rows.values.size() / 2);
     rest.values.assign(middle, rows.values.end());
     rows.values.erase(middle, rows.values.end());
-    const auto first = co_await remove(std::move(rows), type, done);
+    const auto first = co_await remove(std::move(rows), how, done);
     if (!first) {
         co_return first;
     }
-    co_return co_await remove(std::move(rest), type, done);
+    co_return co_await remove(std::move(rest), std::move(how), done);
 }
 
-awaitable<result<void>> row_cleaner::find_pending(rows_by_value rows, std::string type,
+awaitable<result<void>> row_cleaner::find_pending(rows_by_value rows, keyed_rows how,
                                                   cleaned_rows& done) {
     auto sql = fmt::format("SELECT {} FROM {} WHERE {} AND ({}\n)", text_of(rows.column),
-                           quote_table(table_->table), condition_of(rows, type), table_->pending);
+                           rows_sql(how.in), condition_of(rows, how.key_type), table_->pending);
     std::vector<std::string> which{array_literal(rows.values)};
     const auto found = co_await sql_.ask(std::move(sql), std::move(which));
     if (found.has_error()) {
@@ -189,7 +201,7 @@ awaitable<result<void>> row_cleaner::find_pending(rows_by_value rows, std::strin
         if (is_no_value(found.error().sqlstate) && rows.values.size() > 1) {
             for (const auto& value : rows.values) {
                 rows_by_value one{rows.column, rows.null_columns, {value}};
-                const auto looked = co_await find_pending(std::move(one), type, done);
+                const auto looked = co_await find_pending(std::move(one), how, done);
                 if (!looked) {
                     co_return looked;
                 }
@@ -210,17 +222,17 @@ awaitable<result<cleaned_rows>> row_cleaner::clean(rows_by_value rows) {
     if (rows.values.empty()) {
         co_return done;
     }
-    const auto type = co_await type_of(rows.column);
-    if (!type) {
-        co_return type.error();
+    const auto how = co_await look_at(rows.column);
+    if (!how) {
+        co_return how.error();
     }
     auto all = rows;
-    const auto removed = co_await remove(std::move(all), *type, done);
+    const auto removed = co_await remove(std::move(all), *how, done);
     if (!removed) {
         co_return removed.error();
     }
     if (!table_->pending.empty() && done.deleted < rows.values.size()) {
-        const auto looked = co_await find_pending(std::move(rows), *type, done);
+        const auto looked = co_await find_pending(std::move(rows), *how, done);
         if (!looked) {
             co_return looked.error();
         }
@@ -229,12 +241,12 @@ awaitable<result<cleaned_rows>> row_cleaner::clean(rows_by_value rows) {
 }
 
 awaitable<result<std::vector<std::string>>> row_cleaner::there_among(rows_by_value rows) {
-    const auto type = co_await type_of(rows.column);
-    if (!type) {
-        co_return type.error();
+    const auto how = co_await look_at(rows.column);
+    if (!how) {
+        co_return how.error();
     }
-    auto sql = fmt::format("SELECT {} FROM {} WHERE {}", text_of(rows.column),
-                           quote_table(table_->table), condition_of(rows, *type));
+    auto sql = fmt::format("SELECT {} FROM {} WHERE {}", text_of(rows.column), rows_sql(how->in),
+                           condition_of(rows, how->key_type));
     std::vector<std::string> which{array_literal(rows.values)};
     const auto found = co_await sql_.ask(std::move(sql), std::move(which));
     std::vector<std::string> there;

@@ -4,6 +4,7 @@
 
 #include "core/error.hpp"
 #include "core/outbox_table.hpp"
+#include "postgres/catalog/write_back_sql.hpp"
 #include "postgres/session/connection.hpp"
 
 #include <boost/asio/awaitable.hpp>
@@ -33,13 +34,16 @@ struct cleaned_rows {
 class row_cleaner {
 public:
     /// Takes over a connection of connection_kind::sql. The table must outlive the cleaner.
-    /// `outboxes` are all of the configuration (postgres/fragment_path).
+    /// `oid` is pg_class.oid of the table whose rows were published: of one that has its name
+    /// since nothing is deleted. `outboxes` are all of the configuration (postgres/fragment_path).
     [[nodiscard]] static boost::asio::awaitable<result<row_cleaner>> begin(
-        connection sql, const outbox_table& table, std::vector<table_name> outboxes);
+        connection sql, const outbox_table& table, std::uint32_t oid,
+        std::vector<table_name> outboxes);
 
     /// Deletes the rows in one transaction. A value that is none of the column's type stands for no
     /// row. Errors: those that pass (postgres_lost, postgres_unavailable; nothing was deleted), and
-    /// postgres_unsuitable with the GRANT or what else an operator has to do.
+    /// postgres_unsuitable with the GRANT or what else an operator has to do. Where the name is
+    /// that of another table now, postgres_lost.
     [[nodiscard]] boost::asio::awaitable<result<cleaned_rows>> clean(rows_by_value rows);
     /// Those of the values of which there are rows. Errors: as above.
     [[nodiscard]] boost::asio::awaitable<result<std::vector<std::string>>> there_among(
@@ -50,19 +54,22 @@ public:
     void close() { sql_.close(); }
 
 private:
-    row_cleaner(connection sql, const outbox_table& table, std::vector<std::string> open_schemas)
-        : sql_(std::move(sql)), table_(&table), open_schemas_(std::move(open_schemas)) {}
+    row_cleaner(connection sql, const outbox_table& table, std::uint32_t oid,
+                std::vector<std::string> open_schemas)
+        : sql_(std::move(sql)), table_(&table), oid_(oid), open_schemas_(std::move(open_schemas)) {}
 
-    [[nodiscard]] boost::asio::awaitable<result<std::string>> type_of(std::string column);
-    [[nodiscard]] boost::asio::awaitable<result<void>> remove(rows_by_value rows, std::string type,
+    /// How rows are found by a column's values.
+    [[nodiscard]] boost::asio::awaitable<result<keyed_rows>> look_at(std::string column);
+    [[nodiscard]] boost::asio::awaitable<result<void>> remove(rows_by_value rows, keyed_rows how,
                                                               cleaned_rows& done);
     [[nodiscard]] boost::asio::awaitable<result<void>> find_pending(rows_by_value rows,
-                                                                    std::string type,
+                                                                    keyed_rows how,
                                                                     cleaned_rows& done);
     [[nodiscard]] error explain_refusal(const server_report& report) const;
 
     connection sql_;
     const outbox_table* table_;
+    std::uint32_t oid_;
     std::vector<std::string> open_schemas_;
     std::vector<std::string> other_schemas_ = {};
     std::vector<std::string> other_tables_ = {};

@@ -219,13 +219,9 @@ backfill_source::outcome<> backfill_source::begin_snapshot() {
 // The rows.
 
 backfill_source::outcome<bool> backfill_source::open_table() {
-    auto& reading = search_->readings()[table_];
-    auto name = settings_.outbox[table_].table;
-    auto columns = reading.columns;
-    auto where = reading.condition;
-    auto order = reading.order.columns;
-    const auto opened = co_await postgres::open_cursor(*sql_, std::move(name), std::move(columns),
-                                                       std::move(where), std::move(order));
+    const auto& reading = search_->readings()[table_];
+    auto how = reading.of(reading.columns);
+    const auto opened = co_await postgres::open_cursor(*sql_, std::move(how));
     if (!opened) {
         co_return opened.error();
     }

@@ -269,9 +269,9 @@ result<void> missing_search::add_reading(std::size_t index,
     }
     relation description{facts.table.schema, facts.table.name, facts.columns,
                          first_revision::of_snapshots + index};
-    readings_.push_back({std::move(*ids), std::move(*order), std::move(description),
-                         std::move(columns), condition_of(index), heals() ? table.pending : "",
-                         may_lack_write_backs(index)});
+    readings_.push_back({postgres::scope_of(facts), std::move(*ids), std::move(*order),
+                         std::move(description), std::move(columns), condition_of(index),
+                         heals() ? table.pending : "", may_lack_write_backs(index)});
     return {};
 }
 
@@ -302,17 +302,13 @@ bool missing_search::may_lack_write_backs(std::size_t table) const {
 
 missing_search::outcome<> missing_search::read_ids(postgres::connection& sql, std::uint32_t table) {
     auto& reading = readings_[table];
-    auto name = settings_.outbox[table].table;
     auto columns = reading.ids.columns();
-    auto where = reading.condition;
-    auto order = reading.order.columns;
-    auto pending = reading.pending;
-    if (!order.empty()) {
-        columns.push_back(order.front());
+    if (!reading.order.columns.empty()) {
+        columns.push_back(reading.order.columns.front());
     }
-    const auto opened =
-        co_await postgres::open_cursor(sql, std::move(name), std::move(columns), std::move(where),
-                                       std::move(order), std::move(pending));
+    auto how = reading.of(std::move(columns));
+    how.judged = reading.pending;
+    const auto opened = co_await postgres::open_cursor(sql, std::move(how));
     last_time_.reset();
     if (!opened) {
         co_return opened.error();

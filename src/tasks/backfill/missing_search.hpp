@@ -34,8 +34,10 @@
 
 namespace walrelay::tasks {
 
-/// How the rows of one table are read: the same each time, within one snapshot.
+/// How the rows of one table are read: in the same order each time, within one snapshot, so that
+/// one reading finds by its place what another one has judged.
 struct table_reading {
+    postgres::table_scope from;
     outbox::message_id_reader ids;
     outbox::reading_order order;
     relation description;
@@ -46,6 +48,13 @@ struct table_reading {
     std::string pending;
     /// Rows that were published may not have been written back.
     bool also_published = false;
+
+    /// Of these columns of each row.
+    [[nodiscard]] postgres::row_reading of(std::vector<std::string> which) const {
+        postgres::row_reading how{from, std::move(which), condition, order.columns};
+        how.repeatable = true;
+        return how;
+    }
 };
 
 class missing_search : public std::enable_shared_from_this<missing_search> {

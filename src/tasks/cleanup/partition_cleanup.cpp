@@ -181,9 +181,8 @@ partition_cleanup::outcome<> partition_cleanup::read_rows(const postgres::snapsh
     if (!ids) {
         co_return ids.error();
     }
-    auto columns = ids->columns();
-    auto opened =
-        co_await postgres::open_cursor(*sql_, facts.table, std::move(columns), std::string());
+    postgres::row_reading how{postgres::scope_of(facts), ids->columns()};
+    auto opened = co_await postgres::open_cursor(*sql_, std::move(how));
     if (!opened) {
         co_return opened;
     }

@@ -217,7 +217,8 @@ row_cleanup::outcome<> row_cleanup::open_cleaner() {
         co_return sql.error();
     }
     auto tables = servers::published_tables_of(settings_);
-    auto made = co_await postgres::row_cleaner::begin(std::move(*sql), table(), std::move(tables));
+    auto made =
+        co_await postgres::row_cleaner::begin(std::move(*sql), table(), oid_, std::move(tables));
     if (!made) {
         co_return made.error();
     }

@@ -51,11 +51,13 @@ awaitable<result<std::unique_ptr<table_rows>>> table_rows::open(const config::se
     }
     const auto found = std::ranges::find(settings.outbox, table, &outbox_table::table);
     const auto index = static_cast<std::size_t>(found - settings.outbox.begin());
-    const auto& columns = facts->tables.at(index).columns;
+    const auto& about = facts->tables.at(index);
+    const auto& columns = about.columns;
     postgres::replay_table shape{table,
                                  column_playing(found->columns.id, "id", columns),
                                  column_playing(found->columns.created_at, "created_at", columns),
-                                 {}};
+                                 {},
+                                 about.partitioned};
     for (const auto& each : columns) {
         shape.columns.push_back(each.name);
     }

@@ -26,7 +26,7 @@ result<void> compared_rows::prepare(const config::settings& settings,
         if (!reader) {
             return reader.error();
         }
-        tables_.push_back(settings.outbox[index].table);
+        tables_.push_back(postgres::scope_of(facts));
         readers_.push_back(std::move(*reader));
         auto order =
             outbox::reading_order_of(settings.outbox[index], facts.columns, snapshot.domains);
@@ -36,13 +36,13 @@ result<void> compared_rows::prepare(const config::settings& settings,
     return {};
 }
 
-row_reading compared_rows::begin(std::uint32_t number) {
+postgres::row_reading compared_rows::begin(std::uint32_t number) {
     number_ = number;
     last_time_.reset();
-    row_reading how{tables_[number], readers_[number].columns(), wheres_[number], orders_[number],
-                    was_stored_};
-    if (!how.order.empty()) {
-        how.columns.push_back(how.order.front());
+    postgres::row_reading how{tables_[number], readers_[number].columns(), wheres_[number],
+                              orders_[number], was_stored_};
+    if (!how.order_by.empty()) {
+        how.columns.push_back(how.order_by.front());
     }
     return how;
 }

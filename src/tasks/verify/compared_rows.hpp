@@ -18,15 +18,6 @@
 
 namespace walrelay::tasks {
 
-/// Of postgres::open_cursor.
-struct row_reading {
-    table_name table = {};
-    std::vector<std::string> columns = {};
-    std::string where = {};
-    std::vector<std::string> order = {};
-    std::string judged = {};
-};
-
 class compared_rows {
 public:
     /// SQL that is true of rows which are compared; empty where all are.
@@ -48,7 +39,7 @@ public:
 
     [[nodiscard]] std::size_t table_count() const { return readers_.size(); }
     /// Begins with the table of this number.
-    [[nodiscard]] row_reading begin(std::uint32_t number);
+    [[nodiscard]] postgres::row_reading begin(std::uint32_t number);
     /// Some that were read so. Errors: those of the auditor.
     [[nodiscard]] result<void> add(const postgres::row_set& rows, audit::auditor& to);
 
@@ -58,7 +49,7 @@ private:
     /// By table.
     std::vector<std::string> wheres_;
     std::string was_stored_;
-    std::vector<table_name> tables_;
+    std::vector<postgres::table_scope> tables_;
     std::vector<outbox::message_id_reader> readers_;
     /// By which the rows of a table are read; empty where it says nothing of time, or is not
     /// needed.

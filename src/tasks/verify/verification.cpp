@@ -239,9 +239,7 @@ verification::outcome<> verification::read_rows() {
 
 verification::outcome<> verification::read_table(std::uint32_t number) {
     auto how = rows_.begin(number);
-    const auto opened = co_await postgres::open_cursor(*sql_, std::move(how.table),
-                                                       std::move(how.columns), std::move(how.where),
-                                                       std::move(how.order), std::move(how.judged));
+    const auto opened = co_await postgres::open_cursor(*sql_, std::move(how));
     if (!opened) {
         co_return opened.error();
     }

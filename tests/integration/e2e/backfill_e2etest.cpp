@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <csignal>
+#include <set>
 
 namespace walrelay::test {
 namespace {
@@ -101,6 +102,38 @@ TEST_P(Backfill, KilledInTheMiddleItGoesOnWhereItWas) {
     ASSERT_TRUE(bench.wait_for_messages(rows + 10));
     bench.stop();
     EXPECT_EQ(ids_in_stream(), event_ids(1, rows + 10));
+}
+
+/// Nothing tells in which order such rows were written, and their keys are in an index that has
+/// them the other way round than the table.
+TEST_P(Backfill, KilledInTheMiddleItGoesOnAlsoWhereRowsHaveNeitherIdNorTime) {
+    constexpr std::uint64_t rows = 20'000;
+    bench.execute(
+        "CREATE TABLE orders (tenant text, number bigint, body jsonb, PRIMARY KEY (tenant, "
+        "number))");
+    bench.execute("INSERT INTO orders SELECT 'a', " + std::to_string(rows) +
+                  " - n, jsonb_build_object('n', repeat('x', 600)) FROM generate_series(1, " +
+                  std::to_string(rows) + ") AS n");
+    bench.execute("VACUUM ANALYZE orders");
+    const auto plan = bench.session().value_of("EXPLAIN SELECT tenant, number FROM orders");
+    ASSERT_NE(plan.find("Index Only Scan"), std::string::npos) << plan;
+    bench.set_outbox(
+        "[[outbox]]\ntable = 'orders'\nsubject = '%.x'\nmessage_id = '{tenant}-{number}'\n"
+        "columns = { payload = 'body' }\nbody = 'payload'");
+    bench.set_postgres("snapshot = 'all'");
+    bench.set_delivery("window_messages = 64");
+    bench.launch();
+    ASSERT_TRUE(bench.wait_for_messages(1)) << bench.relay().log();
+    bench.kill_9();
+    EXPECT_LT(bench.messages().size(), rows) << "all was done before";
+    bench.start();
+    bench.stop();
+    std::set<std::string> ids;
+    for (const auto& message : bench.messages()) {
+        ids.insert(message.header("Nats-Msg-Id"));
+    }
+    EXPECT_EQ(ids.size(), rows) << "each row has its message";
+    EXPECT_EQ(bench.messages().size(), rows) << "and one alone";
 }
 
 TEST_P(Backfill, KilledBeforeTheWriteBackItLeavesNoRowPending) {

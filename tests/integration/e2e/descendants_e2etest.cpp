@@ -3,6 +3,8 @@
 #include "integration/e2e/relay_bench.hpp"
 #include "support/eventually.hpp"
 
+#include <algorithm>
+
 namespace walrelay::test {
 namespace {
 
@@ -118,6 +120,112 @@ subject = '%.{aggregate_type}.{event_type}'
     bench.expect_relayed(event_ids(1, 10));
 }
 
+/// A parent with a child, both outboxes, whose messages tell which of them had the row.
+class ParentAndChild : public e2e_test {
+protected:
+    void SetUp() override {
+        bench.create_table();
+        bench.execute("CREATE TABLE archive_events () INHERITS (outbox_events)");
+        configure("");
+    }
+    /// `of_the_parent` are more keys for that one alone.
+    void configure(const std::string& of_the_parent) {
+        bench.set_outbox(
+            "[[outbox]]\ntable = 'outbox_events'\nsubject = '%.parent'\n"
+            "message_id = 'parent-{id}'\n" +
+            of_the_parent +
+            "\n[[outbox]]\ntable = 'archive_events'\nsubject = '%.child'\n"
+            "message_id = 'child-{id}'\n");
+    }
+    void insert(std::uint64_t first, std::uint64_t last, const std::string& table) const {
+        bench.execute(insert_events(first, last, "order-1", table));
+    }
+    /// One row of the same id in each, that of the child first: it is there when the parent's is
+    /// written back.
+    void relay_a_row_of_each() {
+        bench.start();
+        insert(7, 7, "archive_events");
+        insert(7, 7, "outbox_events");
+        ASSERT_TRUE(bench.wait_for_messages(2)) << bench.relay().log();
+    }
+    [[nodiscard]] std::string count(const std::string& rows) const {
+        return bench.session().value_of("SELECT count(*) FROM ONLY " + rows);
+    }
+    [[nodiscard]] bool becomes(const std::string& rows, const std::string& wanted) const {
+        return eventually(patience, [&] { return count(rows) == wanted; });
+    }
+    [[nodiscard]] std::vector<std::string> message_ids() {
+        std::vector<std::string> ids;
+        for (const auto& message : bench.messages()) {
+            ids.push_back(message.header("Nats-Msg-Id"));
+        }
+        std::ranges::sort(ids);
+        return ids;
+    }
+    void expect_verified() {
+        const auto verified = bench.command({"verify"});
+        EXPECT_EQ(verified.exit_code, 0) << verified.output;
+    }
+};
+
+TEST_P(ParentAndChild, EachRowIsPublishedAndHealedAsOneOfItsOwnTable) {
+    insert(1, 1, "outbox_events");
+    insert(2, 2, "archive_events");
+    bench.set_postgres("snapshot = 'all'");
+    bench.set_delivery("on_slot_loss = 'heal'");
+    bench.start();
+    insert(3, 3, "outbox_events");
+    insert(4, 4, "archive_events");
+    ASSERT_TRUE(bench.wait_for_messages(4)) << bench.relay().log();
+    ASSERT_TRUE(bench.confirmed_reaches(bench.wal_end()));
+    expect_verified();
+    bench.stop();
+    insert(5, 5, "outbox_events");
+    insert(6, 6, "archive_events");
+    bench.execute("SELECT pg_drop_replication_slot(" + as_literal(bench.name()) + ")");
+    bench.start();
+    expect_verified();
+    bench.stop();
+    const std::vector<std::string> each_once{"child-" + event_id(2),  "child-" + event_id(4),
+                                             "child-" + event_id(6),  "parent-" + event_id(1),
+                                             "parent-" + event_id(3), "parent-" + event_id(5)};
+    EXPECT_EQ(message_ids(), each_once);
+}
+
+TEST_P(ParentAndChild, AStatusOfTheParentIsNotTheChilds) {
+    configure("on_published = \"status = 'published'\"\n");
+    relay_a_row_of_each();
+    ASSERT_TRUE(becomes("outbox_events WHERE status = 'published'", "1"));
+    EXPECT_EQ(count("archive_events WHERE status = 'pending'"), "1");
+}
+
+TEST_P(ParentAndChild, ADeletionAtOnceLeavesTheChildsRow) {
+    configure("delete_after = '0s'\n");
+    relay_a_row_of_each();
+    ASSERT_TRUE(becomes("outbox_events", "0"));
+    EXPECT_EQ(count("archive_events"), "1");
+}
+
+TEST_P(ParentAndChild, ALaterDeletionLeavesTheChildsRow) {
+    configure("delete_after = '1s'\n");
+    relay_a_row_of_each();
+    ASSERT_TRUE(becomes("outbox_events", "0")) << bench.relay().log();
+    EXPECT_EQ(count("archive_events"), "1");
+}
+
+TEST_P(ParentAndChild, AReplayOfTheParentPublishesNoRowOfTheChild) {
+    relay_a_row_of_each();
+    insert(8, 8, "archive_events");
+    ASSERT_TRUE(bench.wait_for_messages(3)) << bench.relay().log();
+    const auto asked =
+        bench.command({"replay", "--table", "outbox_events", "--rows", "true", "--execute"});
+    ASSERT_EQ(asked.exit_code, 0) << asked.output << asked.errors;
+    ASSERT_TRUE(bench.wait_for_messages(4)) << bench.relay().log();
+    ASSERT_TRUE(bench.confirmed_reaches(bench.wal_end()));
+    EXPECT_EQ(bench.messages().size(), 4U);
+}
+
+INSTANTIATE_TEST_SUITE_P(, ParentAndChild, both_plugins(), plugin_name);
 INSTANTIATE_TEST_SUITE_P(, Descendants, both_plugins(), plugin_name);
 
 }  // namespace

@@ -59,6 +59,20 @@ TEST_F(NewestRows, AreThereWhereTheTableIsSmall) {
     EXPECT_TRUE(found.is_whole);
 }
 
+/// They are those of another outbox.
+TEST_F(NewestRows, AreNotThoseOfATableThatInherits) {
+    execute("CREATE TABLE public.outbox (id bigint, created_at timestamptz DEFAULT now())");
+    execute("CREATE TABLE public.archive () INHERITS (public.outbox)");
+    execute("INSERT INTO public.outbox (id) VALUES (1)");
+    execute("INSERT INTO public.archive (id) VALUES (2)");
+    const auto all = read();
+    EXPECT_EQ(all.rows.size(), 1U);
+    EXPECT_FALSE(has(all, "2"));
+    const auto by_time = read(later(""));
+    EXPECT_TRUE(has(by_time, "1"));
+    EXPECT_FALSE(has(by_time, "2"));
+}
+
 /// 70 MB: more than is read as a whole.
 TEST_F(NewestRows, SayWhereThereIsNoWayToThem) {
     execute(
