@@ -40,7 +40,7 @@ const std::vector<target>& targets() {
         at_least({"drain of 300 B by limit, at least", "drain", main_drain, "of_limit", 1}),
         {"us of processor time an event in it, at most", "drain", main_drain,
          "relay_cpu_microseconds", 7, 10},
-        at_most({"MiB of memory in it, at most", "drain", main_drain, "peak_mib", 32}),
+        at_most({"MiB of memory in it, at most", "drain", main_drain, "peak_mib", 26}),
         at_most({"MiB of memory in every drain, at most", "drain", "", "peak_mib", 64}),
         at_most({"p50 at 1,000 rows/s by floor, at most", "latency", "1000 ", "p50_of_floor", 1.5}),
         at_most({"p99 at 1,000 rows/s by floor, at most", "latency", "1000 ", "p99_of_floor", 2}),
