@@ -33,10 +33,10 @@ error explain_password(const server_context& context) {
             role));
 }
 
-/// pg_hba.conf has a line for the role that asks for TLS, as where a service enforces it. Both
-/// words stand there where TLS was tried before and is not let in either. Source: PostgreSQL,
+/// Perhaps pg_hba.conf lets the role in with TLS alone, as where a service enforces it. Both words
+/// stand there where TLS was tried before and is not let in either. Source: PostgreSQL,
 /// src/backend/libpq/auth.c.
-bool wants_tls(const server_report& report) {
+bool may_want_tls(const server_report& report) {
     const auto says_one = [&](std::string_view without, std::string_view with) {
         return mentions(report, without) && !mentions(report, with);
     };
@@ -46,14 +46,14 @@ bool wants_tls(const server_report& report) {
 error explain_authorization(const server_report& report, const server_context& context) {
     const auto what = fmt::format("PostgreSQL does not let role {} into database {} from here",
                                   context.role, context.database);
-    if (wants_tls(report)) {
-        return refused(what + " without TLS",
-                       "sslmode=verify-full sslrootcert=<file of the authority> in "
-                       "postgres.conninfo, or at least sslmode=require");
-    }
-    return refused(what, fmt::format("create the role, ALTER ROLE {} LOGIN; or add a line for it "
+    const auto* const with_tls =
+        may_want_tls(report)
+            ? "where the server lets nobody in without TLS (rds.force_ssl of Amazon RDS, for one): "
+              "sslmode=require in postgres.conninfo, or verify-full with sslrootcert; else "
+            : "";
+    return refused(what, fmt::format("{}create the role, ALTER ROLE {} LOGIN; or add a line for it "
                                      "to pg_hba.conf and: SELECT pg_reload_conf();",
-                                     quote_identifier(context.role)));
+                                     with_tls, quote_identifier(context.role)));
 }
 
 error explain_no_connection_left(const server_context& context) {

@@ -289,18 +289,20 @@ TEST(ServerError, SendsUsersOfAManagedServiceToTheCheck) {
     }
 }
 
-TEST(ServerError, AsksForTlsWhereOnlyThatLetsTheRoleIn) {
+TEST(ServerError, NamesTlsWhereItWasNotTriedAndMayLetTheRoleIn) {
     const auto remedy = [](const char* words) {
         return explain({"28000", words}, {.action = server_action::connect_sql, .role = "r"})
             .remedy;
     };
     const auto* const entry = "no pg_hba.conf entry for host \"h\", user \"r\", database \"d\", ";
-    EXPECT_THAT(remedy((std::string(entry) + "no encryption").c_str()), HasSubstr("sslmode="));
-    EXPECT_THAT(remedy((std::string(entry) + "SSL off").c_str()), HasSubstr("sslmode="));
-    EXPECT_THAT(remedy((std::string(entry) + "SSL encryption").c_str()), HasSubstr("pg_hba.conf"));
-    EXPECT_THAT(remedy((std::string(entry) + "SSL encryption " + entry + "no encryption").c_str()),
-                HasSubstr("pg_hba.conf"))
-        << "TLS was tried";
+    const std::string begins = entry;
+    EXPECT_THAT(remedy((begins + "no encryption").c_str()), HasSubstr("sslmode=require"));
+    EXPECT_THAT(remedy((begins + "SSL off").c_str()), HasSubstr("sslmode=require"));
+    for (const auto& tried :
+         {begins + "SSL encryption", begins + "SSL encryption " + begins + "no encryption"}) {
+        EXPECT_THAT(remedy(tried.c_str()), HasSubstr("pg_hba.conf"));
+        EXPECT_THAT(remedy(tried.c_str()), Not(HasSubstr("sslmode"))) << tried;
+    }
 }
 
 TEST(ServerError, ReadsTheSqlstateOutOfAFailedConnection) {
