@@ -88,6 +88,9 @@ awaitable<int> carry_out(servers::executors on, postgres::connection& sql,
     progress.end();
     if (!outcome) {
         auto why = outcome.error();
+        if (why.code == errc::position_not_kept) {
+            co_return refuse(why);
+        }
         why.remedy +=
             (why.remedy.empty() ? "" : ", then: ") +
             fmt::format("walrelay replay resume {} (it goes on at the exact row)", number);

@@ -52,9 +52,12 @@ std::string why_nothing(const tasks::copy_plan& planned, const std::string& stre
 /// `there` are those that earlier runs have left out.
 int show_outcome(const tasks::copy_outcome& done, const tasks::left_out_rows& there,
                  const std::string& stream) {
+    const auto published = "published " + counted(done.published, "row") + " into stream " + stream;
     if (!done.broken_off) {
-        fmt::print("published {} into stream {}, which ends with sequence {}\n",
-                   counted(done.published, "row"), stream, done.last_sequence);
+        fmt::print("{}, which ends with sequence {}\n", published, done.last_sequence);
+    } else if (done.published > 0) {
+        fmt::print("{}, and then:\n", published);
+        std::fflush(stdout);
     }
     const auto earlier = name_left_out(there, stream, left_out_earlier);
     const auto now = name_left_out(done.left_out, stream, "");

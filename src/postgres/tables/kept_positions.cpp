@@ -65,7 +65,8 @@ SELECT (extract(epoch FROM min(seen_at)) * 1000000)::bigint
 )sql";
 
 constexpr const char* unfinished_sql = R"sql(
-SELECT coalesce(kept_slot, ''), at_lsn, id, rows_planned, rows_written, range_from
+SELECT coalesce(kept_slot, ''), at_lsn, id, rows_planned, rows_written,
+       CASE WHEN since IS NULL THEN range_from ELSE '' END
   FROM walrelay.replay
  WHERE slot = $1 AND state = 'running' ORDER BY id
 )sql";
@@ -280,6 +281,7 @@ awaitable<result<void>> kept_reading::read_replays() {
         found_.replays.push_back(
             {rows->text(row, 0), reader.maybe_lsn(row, 1), reader.number<std::int64_t>(row, 2),
              reader.number<std::uint64_t>(row, 3), reader.number<std::uint64_t>(row, 4)});
+        // One by time begins somewhere after its place.
         const auto begins = parse_position(rows->text(row, 5));
         if (auto& at = found_.replays.back().at; !at && begins) {
             at = begins->at.commit;

@@ -81,8 +81,10 @@ std::string delete_sql(const outbox_table& table, const table_scope& from,
 }
 
 error another_table(const table_name& table) {
-    return {errc::postgres_lost, "published rows of table " + to_string(table) +
-                                     " were not deleted: the name is that of another table now"};
+    return {errc::postgres_lost,
+            "published rows of table " + to_string(table) +
+                " were not deleted: the name is that of another table now",
+            "walrelay notices, and begins with the new table; if this stays, start it again"};
 }
 
 }  // namespace

@@ -10,7 +10,7 @@ namespace {
 constexpr std::string_view overlap = "subjects overlap with an existing stream";
 
 error not_for_replays(const std::string& stream, const std::string& why) {
-    return {errc::broker_unsuitable, "stream " + stream + " " + why + "; nothing was done",
+    return {errc::broker_unsuitable, "stream " + stream + " " + why + "; it is left as it is",
             "name a stream that does not exist yet: --to-stream"};
 }
 

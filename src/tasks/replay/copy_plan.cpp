@@ -26,9 +26,14 @@ private:
     const target_sight& target_;
     std::string to_subject_;
     copy_plan& made_;
+    /// All messages of the stream are of this range, and none of it is gone.
+    [[nodiscard]] bool is_counted() const;
+
     std::optional<position> first_;
-    /// The first that the stream takes.
+    /// The first that the stream has or takes.
     std::optional<position> begins_;
+    /// The last that does not come any more.
+    std::optional<position> last_before_;
     std::uint64_t rows_before_ = 0;
 };
 
@@ -37,8 +42,14 @@ void rows_of_range::add(const relay::replayed_row& row) {
     first_ = first_.value_or(row.where);
     const bool comes = !there || row.where.at > there->last.at;
     made_.rows_left += comes ? 1U : 0U;
-    rows_before_ += comes ? 0U : 1U;
-    if (comes && begins_) {
+    if (!comes) {
+        ++rows_before_;
+        last_before_ = row.where;
+    }
+    const bool is_there = there && (row.where.at == there->last.at ||
+                                    (there->first && row.where.at == there->first->at));
+    if (is_there || (comes && begins_)) {
+        begins_ = begins_.value_or(row.where);
         return;
     }
     const auto why = why_left_out(row, target_.limits, to_subject_);
@@ -47,6 +58,12 @@ void rows_of_range::add(const relay::replayed_row& row) {
     } else if (!comes) {
         made_.left_out_there.add(row.where, *why);
     }
+}
+
+bool rows_of_range::is_counted() const {
+    const auto& there = target_.before;
+    return there && there->messages && there->first && first_ && last_before_ &&
+           first_->at <= there->first->at && last_before_->at == there->last.at;
 }
 
 result<void> rows_of_range::complete(const std::string& stream) {
@@ -59,12 +76,12 @@ result<void> rows_of_range::complete(const std::string& stream) {
             return joins;
         }
     }
-    // Those that it has refused are known by their number alone, and only where all messages are
-    // of this range.
+    // What its limits are today says what it was not given then only where nothing can be counted,
+    // and those that it has refused are known by their number alone.
     auto& left_out = made_.left_out_there;
-    if (there->messages && there->first && first_ && first_->at <= there->first->at) {
-        const auto stored = std::min(*there->messages, rows_before_);
-        left_out.count = std::max(left_out.count, rows_before_ - stored);
+    if (is_counted()) {
+        left_out.count = rows_before_ - std::min(*there->messages, rows_before_);
+        left_out.named.resize(std::min<std::uint64_t>(left_out.named.size(), left_out.count));
     }
     made_.rows_there = rows_before_ - left_out.count;
     return {};

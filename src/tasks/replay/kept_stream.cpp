@@ -4,6 +4,7 @@
 #include "postgres/catalog/publication_age.hpp"
 #include "postgres/catalog/replay_slot.hpp"
 #include "postgres/catalog/slot_acts.hpp"
+#include "postgres/tables/kept_positions.hpp"
 #include "servers/postgres_access.hpp"
 #include "servers/translate.hpp"
 #include "wal/replication_frame.hpp"
@@ -113,6 +114,21 @@ postgres::start_options options_of(const config::settings& settings, output_plug
     return options;
 }
 
+/// Of a range that begins with a time: the trail moves on by time as well, and still has it.
+awaitable<result<bool>> covers_its_time(postgres::connection& sql,
+                                        const postgres::kept_replay& of) {
+    if (!of.since || of.at) {
+        co_return false;
+    }
+    const auto kept = co_await postgres::read_kept_positions(sql, of.slot);
+    if (!kept) {
+        co_return kept.error();
+    }
+    const auto* const trail = find_trail(*kept);
+    co_return trail != nullptr && trail->slot == of.kept_slot &&
+        trail->covers_from&& * trail->covers_from <= *of.since;
+}
+
 /// PostgreSQL begins at a slot's own place without a word where it is asked for an earlier one, and
 /// a kept slot can have been moved, or made again, since the range was chosen. It is the copy that
 /// is asked: nobody moves that. A range from 0 on is what the slot has.
@@ -129,6 +145,10 @@ awaitable<result<void>> reaches_back(postgres::connection& sql, const postgres::
     const auto place = *copy ? parse_lsn((*copy)->confirmed) : std::nullopt;
     if (place && *place <= begins) {
         co_return result<void>{};
+    }
+    const auto covers = co_await covers_its_time(sql, of);
+    if (!covers || *covers) {
+        co_return covers ? result<void>{} : covers.error();
     }
     const auto number = std::to_string(of.number);
     co_return error{

@@ -381,7 +381,8 @@ verification::outcome<audit::finding_kind> verification::settle_with_idle_slot()
     if (!slot) {
         co_return slot.error();
     }
-    if (slot->active || slot->confirmed != done_.slot->confirmed) {
+    const bool is_there = slot->exists && !slot->lost;
+    if (is_there && (slot->active || slot->confirmed != done_.slot->confirmed)) {
         co_return audit::finding_kind::undelivered;
     }
     if (read) {

@@ -121,7 +121,7 @@ TEST_P(Backfill, KilledInTheMiddleItGoesOnAlsoWhereRowsHaveNeitherIdNorTime) {
         "[[outbox]]\ntable = 'orders'\nsubject = '%.x'\nmessage_id = '{tenant}-{number}'\n"
         "columns = { payload = 'body' }\nbody = 'payload'");
     bench.set_postgres("snapshot = 'all'");
-    bench.set_delivery("window_messages = 64");
+    bench.set_delivery("window_messages = 16");
     bench.launch();
     ASSERT_TRUE(bench.wait_for_messages(1)) << bench.relay().log();
     bench.kill_9();

@@ -131,13 +131,19 @@ TEST_F(KeptPositions, KnowWhichReplaysAreUnderWay) {
     make_tables();
     writer_->execute(
         "CREATE TABLE walrelay.replay (id bigint, slot text, state text, kept_slot text, at_lsn "
-        "pg_lsn, rows_planned bigint, rows_written bigint)");
-    writer_->execute("INSERT INTO walrelay.replay VALUES (1, " + as_literal(slot_) +
-                     ", 'running', 'k1', '0/A', 90, 40), (2, " + as_literal(slot_) +
-                     ", 'running', NULL, NULL, 5, 0), (3, " + as_literal(slot_) +
-                     ", 'done', 'k3', NULL, 1, 1), (4, 'other', 'running', 'k4', NULL, 1, 0)");
+        "pg_lsn, rows_planned bigint, rows_written bigint, range_from text, since timestamptz)");
+    const auto begins = as_literal(to_string(position{{7, 1}, {lsn{5}, lsn{}, 0}}));
+    const auto own = as_literal(slot_);
+    writer_->execute("INSERT INTO walrelay.replay VALUES (1, " + own +
+                     ", 'running', 'k1', '0/A', 90, 40, " + begins + "), (2, " + own +
+                     ", 'running', NULL, NULL, 5, 0, ''), (3, " + own +
+                     ", 'done', 'k3', NULL, 1, 1, ''), (4, 'other', 'running', 'k4', NULL, 1, 0, "
+                     "''), (5, " +
+                     own + ", 'running', 'k5', NULL, 1, 0, " + begins + ")");
+    writer_->execute("INSERT INTO walrelay.replay VALUES (6, " + own +
+                     ", 'running', 'k6', NULL, 1, 0, " + begins + ", now())");
     const auto found = read();
-    ASSERT_EQ(found.replays.size(), 2U);
+    ASSERT_EQ(found.replays.size(), 4U);
     EXPECT_EQ(found.replays[0].kept_slot, "k1");
     EXPECT_EQ(found.replays[0].at, lsn{10});
     EXPECT_EQ(found.replays[0].number, 1);
@@ -145,6 +151,8 @@ TEST_F(KeptPositions, KnowWhichReplaysAreUnderWay) {
     EXPECT_EQ(found.replays[0].rows_written, 40U);
     EXPECT_EQ(found.replays[1].kept_slot, "") << "it reads rows of a table";
     EXPECT_EQ(found.replays[1].at, std::nullopt);
+    EXPECT_EQ(found.replays[2].at, lsn{5}) << "where it begins";
+    EXPECT_EQ(found.replays[3].at, std::nullopt) << "it begins with a time";
 }
 
 }  // namespace
