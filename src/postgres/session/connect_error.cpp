@@ -144,7 +144,9 @@ bool is_of_a_pooler(const server_report& report, const server_context& context) 
     const auto said = report.message.find("FATAL:");
     const std::string_view words =
         std::string_view(report.message).substr(said == std::string::npos ? 0 : said);
-    const auto has = [&](std::string_view each) { return words.find(each) != std::string_view::npos; };
+    const auto has = [&](std::string_view each) {
+        return words.find(each) != std::string_view::npos;
+    };
     const bool is_said = !report.sqlstate.empty() || said != std::string::npos;
     return context.action == server_action::connect_replication &&
            (report.sqlstate == sqlstate::feature_not_supported ||
